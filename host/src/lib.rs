@@ -1,0 +1,1 @@
+//! The native host of plumb's policy component.

@@ -1,0 +1,2 @@
+//! `plumb`: judges the status that Kubernetes controllers publish.
+fn main() {}
