@@ -1,0 +1,3 @@
+//! The WebAssembly engine: loads a policy component and calls it within limits.
+
+pub mod bindings;

@@ -1,0 +1,66 @@
+//! Reads what tools print: YAML and JSON, single objects, Lists, watch streams, AdmissionReviews,
+//! audit logs, reconcile passes, queue traces.
+
+use std::sync::Arc;
+
+/// One document of an input, with the text that it was read from.
+#[derive(Debug, Clone)]
+pub struct Document {
+    /// The input's name as shown to the user: a path, or `-` for standard input.
+    pub input: Arc<str>,
+    /// 1-based number of the document within the input; a fixture header counts.
+    pub number: usize,
+    /// 1-based line of the input at which `text` begins.
+    pub line: usize,
+    /// The text of this document alone.
+    pub text: Arc<str>,
+    /// Whether `text` is JSON (one value) or YAML.
+    pub syntax: Syntax,
+    /// What the document holds, in order. A List or an AdmissionReview holds several.
+    pub items: Vec<Item>,
+}
+
+/// How a document is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Syntax {
+    /// JSON (RFC 8259).
+    Json,
+    /// YAML, read as Kubernetes reads it.
+    Yaml,
+}
+
+/// One thing to judge, or one thing that says how.
+#[derive(Debug, Clone)]
+pub struct Item {
+    /// JSON Pointer from the document's root to this item: `""`, `/object`, `/items/3`,
+    /// `/request/object`.
+    pub base: String,
+    /// What it is.
+    pub kind: ItemKind,
+}
+
+/// What an item is; JSON text in the order of the source's keys.
+#[derive(Debug, Clone)]
+pub enum ItemKind {
+    /// A Kubernetes object as it was after this event.
+    Object(String),
+    /// A Kubernetes object as it was just before the next `Object` of the same uid
+    /// (`oldObject` of an AdmissionReview).
+    OldObject(String),
+    /// The object is gone (a DELETED event): its history ends.
+    Deleted(String),
+    /// A watch bookmark: the resourceVersion that was reached; nothing to judge.
+    Bookmark,
+    /// An error inside a watch stream (`type: ERROR`): history is broken here; the message.
+    WatchError(String),
+    /// `kind: Fixture`.
+    Fixture(String),
+    /// `kind: Reconcile`.
+    Pass(String),
+    /// `kind: QueueTrace`.
+    Trace(String),
+    /// `kind: Scenario`.
+    Scenario(String),
+    /// `kind: Settings`.
+    Settings(String),
+}

@@ -1,0 +1,3 @@
+//! Judges recorded objects, passes and traces.
+
+pub mod result;
