@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::engine::bindings::exports::plumb::policy::evaluator::{
-    Coherence, Finding, Phase, Scope,
-};
+use crate::engine::{Coherence, Finding, Phase, Scope};
 use crate::input::Document;
 
 /// The value of [`Report::schema`].
