@@ -17,12 +17,69 @@ pub struct Report {
     pub schema: &'static str,
     /// The component that judged.
     pub policy: PolicyIdentity,
+    /// The time that was taken for the present.
+    pub clock: Clock,
     /// In the order of the inputs.
     pub results: Vec<Judged>,
+    /// The inputs with a header, in order.
+    pub fixtures: Vec<Fixture>,
     /// What could not be read or judged, in order.
     pub errors: Vec<InputError>,
     /// The sum.
     pub summary: Summary,
+}
+
+/// What happens during a replay, in order, for output that does not wait for the end. A replay
+/// hands these to `&mut dyn FnMut(Event<'_>) -> io::Result<()>` and ends early where that fails.
+#[derive(Debug, Clone, Copy)]
+pub enum Event<'a> {
+    /// An input begins; with its header, if it has one.
+    Opened {
+        /// The input's name.
+        input: &'a str,
+        /// What the header says of the fixture; its `unmet` is empty so far.
+        fixture: Option<&'a Fixture>,
+    },
+    /// Something was judged.
+    Judged(&'a Judged),
+    /// Something could not be read or judged.
+    Failed(&'a InputError),
+    /// An input is at its end.
+    Closed {
+        /// The input's name.
+        input: &'a str,
+        /// What became of its expectations, if it has a header.
+        fixture: Option<&'a Fixture>,
+    },
+}
+
+/// An input with a header (`kind: Fixture`).
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Fixture {
+    /// The input's name.
+    pub input: String,
+    /// `metadata.name`.
+    pub name: String,
+    /// `spec.source`: where it was seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// `spec.story`: what it shows. Such fixtures are told in full even if all is as expected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub story: Option<String>,
+    /// Expectations that met no result, one line each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unmet: Vec<String>,
+}
+
+/// The time that a replay takes for the present.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Clock {
+    /// `given` (`--now` or a header's `spec.now`), `stream` (the newest time in each input) or
+    /// `real`.
+    pub source: &'static str,
+    /// RFC 3339, where it is one for all inputs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub now: Option<String>,
 }
 
 /// Which component judged.
