@@ -191,15 +191,14 @@ impl<const N: usize> Queue<N> {
 
     /// The keys that may be handed out next.
     pub fn ready(&self) -> Ready<N> {
+        let head = match self {
+            Self::Classic(queue) => queue.head(),
+            Self::Priority(queue) => queue.head(),
+            Self::KubeRs(_) => return self.waiting_for_a_worker(),
+        };
         let mut keys = [false; N];
-        match self {
-            Self::Classic(queue) => {
-                queue.head().into_iter().for_each(|k| keys[usize::from(k)] = true)
-            }
-            Self::Priority(queue) => {
-                queue.head().into_iter().for_each(|k| keys[usize::from(k)] = true)
-            }
-            Self::KubeRs(queue) => queue.ready_keys().for_each(|k| keys[usize::from(k)] = true),
+        if let Some(key) = head {
+            keys[usize::from(key)] = true;
         }
         Ready { keys, next: 0 }
     }

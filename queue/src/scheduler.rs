@@ -1,4 +1,4 @@
-use crate::{Key, Millis, classic::index_to_key, queue::View, timer::Timer};
+use crate::{Key, Millis, queue::View, timer::Timer};
 
 /// kube-rs's scheduler with the slots of its runner (`kube-runtime/src/scheduler.rs`,
 /// `schedule_message`, `poll_pop_queue_message`; `controller/runner.rs`).
@@ -41,12 +41,7 @@ impl<const N: usize> Scheduler<N> {
         slot.settle(now);
     }
 
-    /// Any pending key whose slot is free: the set has no order.
-    pub(crate) fn is_ready(&self, key: Key) -> bool {
-        let slot = &self.slots[usize::from(key)];
-        slot.pending && !slot.running
-    }
-
+    /// Any pending key whose slot is free may go: the set has no order.
     pub(crate) fn get(&mut self, key: Key) {
         let slot = &mut self.slots[usize::from(key)];
         slot.pending = false;
@@ -82,10 +77,6 @@ impl<const N: usize> Scheduler<N> {
             failures: 0,
             priority: 0,
         }
-    }
-
-    pub(crate) fn ready_keys(&self) -> impl Iterator<Item = Key> + '_ {
-        (0..N).map(index_to_key).filter(|&key| self.is_ready(key))
     }
 }
 
