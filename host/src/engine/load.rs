@@ -1,0 +1,227 @@
+//! Makes policies of component bytes: refuses what is none, compiles what is.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use wasmtime::component::types::ComponentItem;
+use wasmtime::component::{Component, Linker};
+use wasmtime::{Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
+
+#[cfg(unix)]
+use super::cache::Cache;
+use super::identity::{self, Identity};
+use super::limits::{
+    COMPONENT_BYTES, MEMORY_MAX, RESIDENT_BYTES, RESIDENT_BYTES_BLIND, SLOTS, TABLE_ELEMENTS,
+};
+use super::{LoadError, Policy, Refusal, bindings, config};
+
+/// The interface that the host calls.
+const EVALUATOR: &str = "plumb:policy/evaluator@0.1.0";
+
+/// The component that the build script made of `policy/`.
+static COMPONENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/policy.wasm"));
+
+/// The same as native code; empty where the build script could not compile for the target.
+static CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/policy.cwasm"));
+
+/// Runs policies: a set of memory slots, and a compiler.
+///
+/// Cloning is cheap and shares the slots.
+#[derive(Debug, Clone)]
+pub struct Engine {
+    wasmtime: wasmtime::Engine,
+}
+
+impl Engine {
+    /// An engine in which so many evaluations can be under way at a time; one more is
+    /// [`Error::Busy`](super::Error::Busy).
+    ///
+    /// Where the machine refuses the 4 GiB of address space that each slot reserves (a limit on
+    /// virtual memory), memory is mapped anew for each evaluation instead, which is slower.
+    pub fn new(slots: u32) -> Result<Self, LoadError> {
+        let mut pooled = config::code();
+        pooled.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(slots)));
+        let wasmtime = wasmtime::Engine::new(&pooled)
+            .or_else(|_| wasmtime::Engine::new(&config::code()))
+            .map_err(|error| LoadError {
+                origin: "(any)".to_owned(),
+                reason: Refusal::Engine(format!("{error:#}")),
+            })?;
+        Ok(Self { wasmtime })
+    }
+
+    /// The policy that is part of this program.
+    pub fn embedded(&self) -> Result<Policy, LoadError> {
+        let code = if CODE.is_empty() { None } else { deserialize(&self.wasmtime, CODE) };
+        code.map_or_else(|| compile(&self.wasmtime, COMPONENT), Ok)
+            .and_then(|component| {
+                let sha256 = env!("PLUMB_POLICY_SHA256").to_owned();
+                self.policy(&component, Identity::new(COMPONENT, sha256))
+            })
+            .map_err(|reason| LoadError { origin: "(embedded)".to_owned(), reason })
+    }
+
+    /// The policy in a file: any component of the world in `wit/policy.wit`.
+    ///
+    /// Its native code is kept in the user's cache folder, so that only the first run compiles.
+    pub fn load(&self, path: impl AsRef<Path>) -> Result<Policy, LoadError> {
+        let path = path.as_ref();
+        read(path)
+            .and_then(|bytes| self.cached(&bytes))
+            .map_err(|reason| LoadError { origin: path.display().to_string(), reason })
+    }
+
+    /// The policy in a buffer; always compiled.
+    pub fn load_bytes(&self, bytes: &[u8]) -> Result<Policy, LoadError> {
+        check_header(bytes)
+            .and_then(|()| compile(&self.wasmtime, bytes))
+            .and_then(|component| {
+                self.policy(&component, Identity::new(bytes, identity::digest(bytes)))
+            })
+            .map_err(|reason| LoadError { origin: "(bytes)".to_owned(), reason })
+    }
+
+    #[cfg(unix)]
+    fn cached(&self, bytes: &[u8]) -> Result<Policy, Refusal> {
+        check_header(bytes)?;
+        let sha256 = identity::digest(bytes);
+        let cache = Cache::open();
+        let kept = cache.as_ref().and_then(|cache| cache.get(&self.wasmtime, &sha256));
+        let component = match kept.and_then(|code| deserialize(&self.wasmtime, &code)) {
+            Some(component) => component,
+            None => {
+                let component = compile(&self.wasmtime, bytes)?;
+                if let (Some(cache), Ok(code)) = (cache, component.serialize()) {
+                    cache.put(&self.wasmtime, &sha256, &code);
+                }
+                component
+            }
+        };
+        self.policy(&component, Identity::new(bytes, sha256))
+    }
+
+    #[cfg(not(unix))]
+    fn cached(&self, bytes: &[u8]) -> Result<Policy, Refusal> {
+        check_header(bytes)?;
+        let component = compile(&self.wasmtime, bytes)?;
+        self.policy(&component, Identity::new(bytes, identity::digest(bytes)))
+    }
+
+    fn policy(&self, component: &Component, identity: Identity) -> Result<Policy, Refusal> {
+        check_world(&self.wasmtime, component)?;
+        Linker::new(&self.wasmtime)
+            .instantiate_pre(component)
+            .and_then(bindings::PolicyPre::new)
+            .map(|pre| Policy::new(pre, identity))
+            .map_err(|error| Refusal::Mismatch(format!("{error:#}")))
+    }
+}
+
+impl Policy {
+    /// The policy that is part of this program, in an [`Engine`] of its own.
+    pub fn embedded() -> Result<Self, LoadError> {
+        Engine::new(SLOTS)?.embedded()
+    }
+
+    /// The policy in a file, in an [`Engine`] of its own.
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, LoadError> {
+        Engine::new(SLOTS)?.load(path)
+    }
+}
+
+/// The memory of all evaluations: reserved once, kept warm, put back to the component's own
+/// image between evaluations by rewriting only the pages that were touched.
+fn pool(slots: u32) -> PoolingAllocationConfig {
+    let mut pool = PoolingAllocationConfig::new();
+    pool.total_component_instances(slots)
+        .total_core_instances(slots)
+        .total_memories(slots)
+        .total_tables(slots)
+        .max_core_instances_per_component(1)
+        .max_memories_per_component(1)
+        .max_tables_per_component(1)
+        .max_memory_size(MEMORY_MAX)
+        .table_elements(TABLE_ELEMENTS)
+        .table_keep_resident(16 << 10)
+        .max_unused_warm_slots(slots);
+    if PoolingAllocationConfig::is_pagemap_scan_available() {
+        pool.pagemap_scan(Enabled::Yes).linear_memory_keep_resident(RESIDENT_BYTES);
+    } else {
+        pool.linear_memory_keep_resident(RESIDENT_BYTES_BLIND);
+    }
+    pool
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Refusal> {
+    let file = File::open(path).map_err(Refusal::Unreadable)?;
+    let length = file.metadata().map_err(Refusal::Unreadable)?.len();
+    let mut bytes = Vec::new();
+    file.take(COMPONENT_BYTES + 1).read_to_end(&mut bytes).map_err(Refusal::Unreadable)?;
+    if bytes.len() as u64 > COMPONENT_BYTES {
+        return Err(Refusal::TooLarge { bytes: length.max(bytes.len() as u64) });
+    }
+    Ok(bytes)
+}
+
+/// Tells a component from whatever else a user may name.
+fn check_header(bytes: &[u8]) -> Result<(), Refusal> {
+    if bytes.len() as u64 > COMPONENT_BYTES {
+        return Err(Refusal::TooLarge { bytes: bytes.len() as u64 });
+    }
+    // Magic, version, layer: https://webassembly.github.io/component-model/ (Binary.md, preamble).
+    match bytes {
+        [] => Err(Refusal::NotWasm("the file is empty")),
+        [b'\0', b'a', b's', b'm', 13, 0, 1, 0, ..] => Ok(()),
+        [b'\0', b'a', b's', b'm', 1, 0, 0, 0, ..] => Err(Refusal::CoreModule),
+        [b'\0', b'a', b's', b'm', ..] => {
+            Err(Refusal::Invalid("its binary format is of another version".to_owned()))
+        }
+        _ if wasmtime::Engine::detect_precompiled(bytes).is_some() => {
+            Err(Refusal::NotWasm("it is native code; give the component that it was made of"))
+        }
+        _ if bytes.trim_ascii_start().starts_with(b"(") => {
+            Err(Refusal::NotWasm("it looks like the text format; `wasm-tools parse` encodes it"))
+        }
+        _ => Err(Refusal::NotWasm("it does not begin with `\\0asm`")),
+    }
+}
+
+fn compile(engine: &wasmtime::Engine, bytes: &[u8]) -> Result<Component, Refusal> {
+    Component::from_binary(engine, bytes).map_err(|error| Refusal::Invalid(format!("{error:#}")))
+}
+
+/// The component of native code, if it was made for this engine and machine.
+fn deserialize(engine: &wasmtime::Engine, code: &[u8]) -> Option<Component> {
+    #[expect(
+        unsafe_code,
+        reason = "the code is part of this executable, or comes from a folder that only this user \
+                  can write to, and with its digest intact"
+    )]
+    // SAFETY: wasmtime itself made these bytes of a component, see above.
+    unsafe { Component::deserialize(engine, code) }.ok()
+}
+
+/// Whether the component exports the evaluator and imports nothing.
+fn check_world(engine: &wasmtime::Engine, component: &Component) -> Result<(), Refusal> {
+    let type_ = component.component_type();
+    let imports: Vec<String> = type_.imports(engine).map(|(name, _)| name.to_owned()).collect();
+    if !imports.is_empty() {
+        return Err(Refusal::Imports(imports));
+    }
+    if component.get_export_index(None, EVALUATOR).is_some() {
+        return Ok(());
+    }
+    let found: Vec<String> = type_
+        .exports(engine)
+        .map(|(name, item)| match item.ty {
+            ComponentItem::ComponentFunc(_) => format!("the function {name}"),
+            _ => name.to_owned(),
+        })
+        .collect();
+    let interface = EVALUATOR.split('@').next();
+    match found.iter().find(|name| name.split('@').next() == interface) {
+        Some(other) => Err(Refusal::OtherVersion { found: other.clone(), wanted: EVALUATOR }),
+        None => Err(Refusal::OtherWorld { found, wanted: EVALUATOR }),
+    }
+}
