@@ -43,7 +43,7 @@ impl Cache {
         DirBuilder::new().recursive(true).mode(0o700).create(&folder).ok()?;
         let present = fs::symlink_metadata(&folder).ok()?;
         let private = present.is_dir()
-            && present.permissions().mode() & 0o077 == 0
+            && present.permissions().mode() & 0o777 == 0o700
             && present.uid() == rustix::process::geteuid().as_raw();
         private.then_some(Self { folder })
     }

@@ -29,7 +29,7 @@ impl Identity {
                 Some("version") => version = String::from_utf8_lossy(section.0).into_owned(),
                 Some("component-name") => {
                     if let Some((0, mut own)) = section.section() {
-                        name = own.string().unwrap_or_default().to_owned();
+                        name = own.string().map(str::to_owned).unwrap_or_default();
                     }
                 }
                 _ => {}

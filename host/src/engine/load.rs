@@ -88,16 +88,13 @@ impl Engine {
         let sha256 = identity::digest(bytes);
         let cache = Cache::open();
         let kept = cache.as_ref().and_then(|cache| cache.get(&self.wasmtime, &sha256));
-        let component = match kept.and_then(|code| deserialize(&self.wasmtime, &code)) {
-            Some(component) => component,
-            None => {
-                let component = compile(&self.wasmtime, bytes)?;
-                if let (Some(cache), Ok(code)) = (cache, component.serialize()) {
-                    cache.put(&self.wasmtime, &sha256, &code);
-                }
-                component
-            }
-        };
+        if let Some(component) = kept.and_then(|code| deserialize(&self.wasmtime, &code)) {
+            return self.policy(&component, Identity::new(bytes, sha256));
+        }
+        let component = compile(&self.wasmtime, bytes)?;
+        if let (Some(cache), Ok(code)) = (cache, component.serialize()) {
+            cache.put(&self.wasmtime, &sha256, &code);
+        }
         self.policy(&component, Identity::new(bytes, sha256))
     }
 
