@@ -1,0 +1,184 @@
+//! Is it truly ready? One phase, and one sentence why.
+
+use alloc::format;
+use alloc::string::String;
+
+use crate::finding::Phase;
+use crate::generation::{self, Observed};
+use crate::object::{Condition, Object, Status};
+use crate::profile::{PhaseName, Profile, Text, test};
+use crate::rule::View;
+
+/// A phase and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judgement {
+    /// The phase.
+    pub phase: Phase,
+    /// One sentence without a final stop.
+    pub reason: String,
+}
+
+fn is(phase: Phase, reason: impl Into<String>) -> Judgement {
+    Judgement { phase, reason: reason.into() }
+}
+
+/// The phase of an object by its own words; the verdict may still find them incoherent.
+///
+/// The order: deletion, suspension, the profile's own rules, the generation, stalled and abnormal
+/// conditions, work under way, the happy conditions. What is left is unknown.
+pub fn judge(view: &View<'_>) -> Judgement {
+    let (object, profile) = (view.object, view.profile);
+    if object.deleting {
+        return is(Phase::Terminating, "metadata.deletionTimestamp is set");
+    }
+    if test::any(&profile.suspended, object) {
+        return is(Phase::Suspended, "the object is suspended, its status describes the past");
+    }
+    let behind = behind(object, profile);
+    for rule in &profile.phases {
+        if rule.is == PhaseName::Settled && behind.is_some() {
+            continue;
+        }
+        if test::all(&rule.when, object) {
+            return is(name(rule.is), because(&rule.because, rule.is));
+        }
+    }
+    if profile.statusless {
+        return is(Phase::Settled, "the kind has no status, it is there once it exists");
+    }
+    if object.status().is_empty() {
+        return match view.profiled {
+            true => is(Phase::Progressing, "the controller has not written a status so far"),
+            false => is(Phase::Unknown, "there is no status"),
+        };
+    }
+    conditions(view, behind)
+}
+
+fn conditions(view: &View<'_>, behind: Option<String>) -> Judgement {
+    let (object, profile) = (view.object, view.profile);
+    let summary = profile.happy.first().and_then(|type_| object.condition(type_));
+    // A failure that speaks of the current generation counts even where the number is behind:
+    // some kinds move the number only once they are ready.
+    if let Some(condition) = summary
+        && condition.is_false()
+        && condition.observed_generation.is_none_or(|number| Some(number) == object.generation)
+        && (behind.is_none() || profile.generation.at_rest)
+        && let Some(judgement) = unhappy(condition, view)
+        && judgement.phase == Phase::Failed
+    {
+        return judgement;
+    }
+    if let Some(reason) = behind {
+        return is(Phase::Progressing, reason);
+    }
+    for type_ in &profile.stalled {
+        if let Some(condition) = object.condition(type_).filter(|condition| condition.is_true()) {
+            return is(Phase::Failed, told(condition));
+        }
+    }
+    for type_ in &profile.progress {
+        if let Some(condition) = object.condition(type_).filter(|condition| condition.is_true()) {
+            return is(Phase::Progressing, told(condition));
+        }
+    }
+    for type_ in &profile.abnormal {
+        if let Some(condition) = object.condition(type_).filter(|condition| condition.is_true()) {
+            return is(Phase::Failed, told(condition));
+        }
+    }
+    for type_ in &profile.happy {
+        match object.condition(type_) {
+            Some(condition) if condition.is_true() => {}
+            Some(condition) => {
+                return unhappy(condition, view)
+                    .unwrap_or_else(|| is(Phase::Unknown, told(condition)));
+            }
+            None if view.profiled => {
+                return is(Phase::Progressing, format!("there is no condition {type_} so far"));
+            }
+            None => return is(Phase::Unknown, format!("there is no condition {type_}")),
+        }
+    }
+    let Some(summary) = summary else {
+        return is(Phase::Unknown, "nothing in the status is known to say whether it is ready");
+    };
+    let known = generation::of_condition(summary, object, profile);
+    if !view.profiled && known.is_none() && object.generation.is_some() {
+        return is(
+            Phase::Unknown,
+            format!("{} is True, but of no known generation", summary.type_),
+        );
+    }
+    is(Phase::Settled, format!("{} is True", summary.type_))
+}
+
+/// What a happy condition that is not True means.
+fn unhappy(condition: &Condition<'_>, view: &View<'_>) -> Option<Judgement> {
+    let reasons = &view.profile.reasons;
+    let among = |list: &[Text<'_>]| list.iter().any(|reason| **reason == *condition.reason);
+    let phase = match condition.status {
+        Status::False if among(&reasons.failed) || among(&reasons.terminal) => Phase::Failed,
+        Status::False
+            if among(&reasons.progressing)
+                || among(&reasons.waiting)
+                || among(&reasons.canceled) =>
+        {
+            Phase::Progressing
+        }
+        Status::False if view.profiled => Phase::Failed,
+        Status::Unknown if among(&reasons.failed) => Phase::Failed,
+        Status::Unknown => Phase::Progressing,
+        Status::False | Status::True | Status::Other(_) | Status::Missing => return None,
+    };
+    Some(is(phase, told(condition)))
+}
+
+/// Why the status does not speak of the current generation, if so.
+pub fn behind(object: &Object<'_>, profile: &Profile<'_>) -> Option<String> {
+    let generation = object.generation?;
+    match generation::observed(object, profile) {
+        Observed::Number(number) if number < generation => {
+            return Some(format!("the status is of generation {number}, the spec of {generation}"));
+        }
+        Observed::Unset => {
+            return Some("the controller has not observed any generation to the end so far".into());
+        }
+        Observed::Number(_) | Observed::Absent => {}
+    }
+    if !profile.generation.conditions {
+        return None;
+    }
+    let summary = profile.happy.first().and_then(|type_| object.condition(type_))?;
+    let number = summary.observed_generation.filter(|number| *number > 0)?;
+    (number < generation)
+        .then(|| format!("{} is of generation {number}, the spec of {generation}", summary.type_))
+}
+
+fn told(condition: &Condition<'_>) -> String {
+    let (type_, status, reason) = (condition.type_, condition.status.text(), condition.reason);
+    if reason.is_empty() {
+        format!("{type_} is {status}")
+    } else {
+        format!("{type_} is {status} with reason {reason}")
+    }
+}
+
+fn name(name: PhaseName) -> Phase {
+    match name {
+        PhaseName::Settled => Phase::Settled,
+        PhaseName::Progressing => Phase::Progressing,
+        PhaseName::Failed => Phase::Failed,
+        PhaseName::Suspended => Phase::Suspended,
+        PhaseName::Terminating => Phase::Terminating,
+        PhaseName::Unknown => Phase::Unknown,
+    }
+}
+
+fn because(text: &str, name: PhaseName) -> String {
+    if text.is_empty() {
+        format!("the kind's own fields say {name:?}").to_lowercase()
+    } else {
+        text.into()
+    }
+}

@@ -1,0 +1,130 @@
+//! What is known about kinds: the built-in profiles and those of the settings.
+
+mod schema;
+pub mod test;
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+pub use schema::{
+    Generation, Invariant, PhaseName, PhaseRule, Poke, Profile, Reasons, Test, Text, Timing,
+    Transitions, Witness,
+};
+
+use crate::pointer;
+
+mod packed {
+    include!(concat!(env!("OUT_DIR"), "/profiles.rs"));
+}
+
+/// The profile for a kind: from `own` first, then the built-in ones; of each, the most exact.
+pub fn lookup<'a>(group: &str, kind: &str, own: &'a [Profile<'a>]) -> Option<Found<'a>> {
+    let best = own
+        .iter()
+        .filter_map(|profile| Some((exactness(profile, group, kind)?, profile)))
+        .max_by_key(|(exactness, _)| *exactness);
+    if let Some((_, profile)) = best {
+        return Some(Found::Own(profile));
+    }
+    let document = packed::DOCUMENTS[place(group, kind)?];
+    // Checked by build.rs, which reads every profile.
+    serde_json::from_str(document).ok().map(Found::BuiltIn)
+}
+
+/// A profile, borrowed from the settings or read from the built-in ones.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "one or two of them live at a time")]
+pub enum Found<'a> {
+    /// From the settings.
+    Own(&'a Profile<'a>),
+    /// Built in.
+    BuiltIn(Profile<'static>),
+}
+
+/// Every built-in profile with its JSON text, in the order of group and kind.
+pub fn built_in() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    packed::INDEX.iter().map(|&(group, kind, place)| (group, kind, packed::DOCUMENTS[place]))
+}
+
+fn place(group: &str, kind: &str) -> Option<usize> {
+    let exact = |group: &str, kind: &str| {
+        let found = packed::INDEX.binary_search_by(|&(g, k, _)| (g, k).cmp(&(group, kind)));
+        found.ok().map(|at| packed::INDEX[at].2)
+    };
+    exact(group, kind).or_else(|| exact(group, "*")).or_else(|| {
+        // `*.suffix` sorts before every letter, so these are the first entries.
+        let wild = packed::INDEX.iter().take_while(|(g, _, _)| g.is_empty() || g.starts_with('*'));
+        wild.filter(|(g, k, _)| covers(g, group) && g.starts_with('*') && (*k == "*" || *k == kind))
+            .max_by_key(|(g, k, _)| (g.len(), *k != "*"))
+            .map(|(_, _, place)| *place)
+    })
+}
+
+fn covers(pattern: &str, group: &str) -> bool {
+    match pattern.strip_prefix('*') {
+        Some(suffix) => group.ends_with(suffix),
+        None => pattern == group,
+    }
+}
+
+fn exactness(profile: &Profile<'_>, group: &str, kind: &str) -> Option<(bool, bool, usize)> {
+    let named = profile.kinds.iter().any(|name| *name == kind);
+    let any = profile.kinds.iter().any(|name| *name == "*");
+    let exact = *profile.group == *group;
+    (covers(&profile.group, group) && (named || any)).then_some((exact, named, profile.group.len()))
+}
+
+/// What is wrong with a profile beyond its shape: field paths and templates, with their place.
+pub fn problems(profile: &Profile<'_>, at: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut path = |place: String, text: &str| {
+        if text.is_empty() {
+            return;
+        }
+        if let Some(problem) = pointer::problem(text) {
+            found.push((place, problem));
+        }
+    };
+    for (index, text) in profile.conditions.iter().enumerate() {
+        path(format!("{at}/conditions/{index}"), text);
+    }
+    path(format!("{at}/generation/field"), &profile.generation.field);
+    for (index, witness) in profile.witnesses.iter().enumerate() {
+        path(format!("{at}/witnesses/{index}/field"), &witness.field);
+        for (number, template) in witness.text.iter().enumerate() {
+            for piece in crate::template::pieces(template) {
+                if let crate::template::Piece::Field(field, _) = piece {
+                    path(format!("{at}/witnesses/{index}/text/{number}"), field);
+                }
+            }
+        }
+    }
+    if profile.kinds.is_empty() {
+        found.push((format!("{at}/kinds"), "names no kind".into()));
+    }
+    for (index, witness) in profile.witnesses.iter().enumerate() {
+        if witness.condition.is_empty() == witness.field.is_empty() {
+            let problem = "a witness needs either `condition` or `field`";
+            found.push((format!("{at}/witnesses/{index}"), problem.into()));
+        }
+    }
+    found
+}
+
+/// The conventions of the field alone, for kinds without a profile.
+pub fn conventional() -> Profile<'static> {
+    let text = |text: &'static str| Text(text.into());
+    Profile {
+        happy: alloc::vec![text("Ready")],
+        progress: alloc::vec![text("Reconciling")],
+        stalled: alloc::vec![text("Stalled")],
+        generation: Generation { conditions: true, ..Generation::default() },
+        suspended: alloc::vec![Test {
+            field: text("spec.suspend"),
+            one_of: alloc::vec![text("true")],
+            ..Test::default()
+        }],
+        ..Profile::default()
+    }
+}

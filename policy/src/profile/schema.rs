@@ -1,0 +1,372 @@
+//! The shape of a profile: what a kind's conventions are.
+//!
+//! `build.rs` reads this file too, so that the built-in profiles are checked when they are built.
+
+extern crate alloc;
+
+use alloc::borrow::Cow;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+use core::ops::Deref;
+
+use serde::de::Visitor;
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// What is known about one kind, or about several kinds of one group that agree.
+///
+/// Field paths are written as kubectl users write them: `status.history[0].version`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default, bound(deserialize = "'de: 'a"))]
+pub struct Profile<'a> {
+    /// API group; empty for the core group. `*.suffix` stands for every group that ends so.
+    pub group: Text<'a>,
+    /// The kinds; `*` stands for every kind of the group.
+    pub kinds: Vec<Text<'a>>,
+    /// Where these conventions are written down.
+    #[serde(skip_serializing_if = "is_default")]
+    pub reference: Text<'a>,
+
+    /// Field paths of the condition lists, the main one first; `status.conditions` if empty.
+    #[serde(skip_serializing_if = "is_default")]
+    pub conditions: Vec<Text<'a>>,
+    /// Whether the schema of the conditions is `metav1.Condition`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub metav1: bool,
+    /// Condition types that may stand more than once in a list; `*` for all.
+    #[serde(skip_serializing_if = "is_default")]
+    pub repeats: Vec<Text<'a>>,
+    /// Condition types that must all be True for the object to be ready, the summary first.
+    #[serde(skip_serializing_if = "is_default")]
+    pub happy: Vec<Text<'a>>,
+    /// Condition types that are bad news when True.
+    #[serde(skip_serializing_if = "is_default")]
+    pub abnormal: Vec<Text<'a>>,
+    /// Condition types that mean work under way when True.
+    #[serde(skip_serializing_if = "is_default")]
+    pub progress: Vec<Text<'a>>,
+    /// Condition types that mean a failure which only a new spec can cure when True.
+    #[serde(skip_serializing_if = "is_default")]
+    pub stalled: Vec<Text<'a>>,
+    /// Whether the kind promises the first happy condition on each object that it has reconciled.
+    #[serde(skip_serializing_if = "is_default")]
+    pub summary: bool,
+    /// Whether the kind has no status that says anything, and exists once it exists.
+    #[serde(skip_serializing_if = "is_default")]
+    pub statusless: bool,
+    /// Whether a happy condition that became True or False never changes again (bounded work).
+    #[serde(skip_serializing_if = "is_default")]
+    pub terminal: bool,
+
+    /// Where the observed generation stands.
+    #[serde(skip_serializing_if = "is_default")]
+    pub generation: Generation<'a>,
+    /// When `lastTransitionTime` of a condition moves; nothing if not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transitions: Option<Transitions>,
+    /// Tests of which any one means that the object is suspended or paused.
+    #[serde(skip_serializing_if = "is_default")]
+    pub suspended: Vec<Test<'a>>,
+    /// Whether a suspended object is not deleted either.
+    #[serde(skip_serializing_if = "is_default")]
+    pub suspend_blocks_delete: bool,
+    /// The annotation that asks for a reconcile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub poke: Option<Poke<'a>>,
+    /// How long things take.
+    #[serde(skip_serializing_if = "is_default")]
+    pub timing: Timing<'a>,
+    /// What reasons of the happy condition mean when it is not True.
+    #[serde(skip_serializing_if = "is_default")]
+    pub reasons: Reasons<'a>,
+
+    /// Texts that repeat the value of a field.
+    #[serde(skip_serializing_if = "is_default")]
+    pub witnesses: Vec<Witness<'a>>,
+    /// What always holds.
+    #[serde(skip_serializing_if = "is_default")]
+    pub invariants: Vec<Invariant<'a>>,
+    /// How to tell the phase; the first that matches counts, before the general conventions.
+    #[serde(skip_serializing_if = "is_default")]
+    pub phases: Vec<PhaseRule<'a>>,
+}
+
+/// Where the observed generation stands, and how far it can be believed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default, bound(deserialize = "'de: 'a"))]
+pub struct Generation<'a> {
+    /// Field path; `status.observedGeneration` if empty.
+    #[serde(skip_serializing_if = "is_default")]
+    pub field: Text<'a>,
+    /// The kind has no such field, by design.
+    #[serde(skip_serializing_if = "is_default")]
+    pub absent: bool,
+    /// The field is no generation (a hash, say), and is not to be compared.
+    #[serde(skip_serializing_if = "is_default")]
+    pub opaque: bool,
+    /// The field is written as a string.
+    #[serde(skip_serializing_if = "is_default")]
+    pub text: bool,
+    /// Conditions carry `observedGeneration` of their own, which says what they speak of.
+    #[serde(skip_serializing_if = "is_default")]
+    pub conditions: bool,
+    /// The field moves only when the object is ready or stalled: behind is normal while failing.
+    #[serde(skip_serializing_if = "is_default")]
+    pub at_rest: bool,
+}
+
+/// When `lastTransitionTime` moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Transitions {
+    /// When `status` changes (apimachinery's `SetStatusCondition`).
+    Status,
+    /// When any of `status`, `reason` and `message` changes (Flux, Knative).
+    State,
+    /// As `State`, or when `observedGeneration` changes (Crossplane).
+    Generation,
+    /// At every write.
+    Write,
+}
+
+/// The annotation that asks for a reconcile, and where it is answered.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default, bound(deserialize = "'de: 'a"))]
+pub struct Poke<'a> {
+    /// The annotation's key.
+    pub annotation: Text<'a>,
+    /// Field path at which the controller repeats the value; empty if it does not.
+    pub handled: Text<'a>,
+}
+
+/// How long things take: each a field path, or a duration such as `30s`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default, bound(deserialize = "'de: 'a"))]
+pub struct Timing<'a> {
+    /// Between two reconciles of a healthy object.
+    #[serde(skip_serializing_if = "is_default")]
+    pub interval: Text<'a>,
+    /// Between two reconciles of a failing one; the interval if empty.
+    #[serde(skip_serializing_if = "is_default")]
+    pub retry: Text<'a>,
+    /// For one reconcile; the interval if empty.
+    #[serde(skip_serializing_if = "is_default")]
+    pub timeout: Text<'a>,
+    /// While waiting for another object.
+    #[serde(skip_serializing_if = "is_default")]
+    pub dependency: Text<'a>,
+    /// The longest back-off of the controller's queue.
+    #[serde(skip_serializing_if = "is_default")]
+    pub backoff: Text<'a>,
+}
+
+/// What reasons of the happy condition mean when it is not True.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default, bound(deserialize = "'de: 'a"))]
+pub struct Reasons<'a> {
+    /// The work was cut off and must be taken up again.
+    #[serde(skip_serializing_if = "is_default")]
+    pub canceled: Vec<Text<'a>>,
+    /// Another object is waited for.
+    #[serde(skip_serializing_if = "is_default")]
+    pub waiting: Vec<Text<'a>>,
+    /// Only a new spec can help.
+    #[serde(skip_serializing_if = "is_default")]
+    pub terminal: Vec<Text<'a>>,
+    /// Work is under way.
+    #[serde(skip_serializing_if = "is_default")]
+    pub progressing: Vec<Text<'a>>,
+    /// It failed, even where the kind's False means progress.
+    #[serde(skip_serializing_if = "is_default")]
+    pub failed: Vec<Text<'a>>,
+}
+
+/// A text that repeats the value of a field.
+///
+/// A template's placeholders: `{status.artifact.revision}` stands for the field's value,
+/// `{path|hash}` for what follows its last `:`, `{path|lower}` for it in lower case, `{*}` for a
+/// word without white space or quotes, `{**}` for any text, also none.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default, bound(deserialize = "'de: 'a"))]
+pub struct Witness<'a> {
+    /// The condition whose message is the text.
+    #[serde(skip_serializing_if = "is_default")]
+    pub condition: Text<'a>,
+    /// The condition's status; `True` if empty.
+    #[serde(skip_serializing_if = "is_default")]
+    pub status: Text<'a>,
+    /// The condition's reason is one of these; any if empty.
+    #[serde(skip_serializing_if = "is_default")]
+    pub reasons: Vec<Text<'a>>,
+    /// Or the field path whose value is the text.
+    #[serde(skip_serializing_if = "is_default")]
+    pub field: Text<'a>,
+    /// The templates, of which one may match.
+    pub text: Vec<Text<'a>>,
+    /// Tests that must all hold for the witness to speak.
+    #[serde(skip_serializing_if = "is_default")]
+    pub when: Vec<Test<'a>>,
+    /// A field that is missing is fine; else it is a mismatch too.
+    #[serde(skip_serializing_if = "is_default")]
+    pub optional: bool,
+}
+
+/// What always holds: where all of `when` hold, all of `must` hold.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default, bound(deserialize = "'de: 'a"))]
+pub struct Invariant<'a> {
+    /// When it is asked.
+    pub when: Vec<Test<'a>>,
+    /// What must hold then.
+    pub must: Vec<Test<'a>>,
+    /// What is wrong otherwise, as one sentence without a final stop.
+    pub message: Text<'a>,
+}
+
+/// How to tell a phase.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, bound(deserialize = "'de: 'a"))]
+pub struct PhaseRule<'a> {
+    /// The phase.
+    pub is: PhaseName,
+    /// Tests that must all hold; always if empty.
+    #[serde(default)]
+    pub when: Vec<Test<'a>>,
+    /// Why, as one sentence without a final stop.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub because: Text<'a>,
+}
+
+/// A phase by name; see `phase` in `wit/policy.wit`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PhaseName {
+    /// Done.
+    Settled,
+    /// Work is under way.
+    Progressing,
+    /// Failed.
+    Failed,
+    /// Suspended or paused.
+    Suspended,
+    /// Being deleted.
+    Terminating,
+    /// The object does not tell.
+    Unknown,
+}
+
+/// One test of one condition or one field. All that is written must hold.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default, bound(deserialize = "'de: 'a"))]
+pub struct Test<'a> {
+    /// A condition type of the main list; `*` for any.
+    #[serde(skip_serializing_if = "is_default")]
+    pub condition: Text<'a>,
+    /// The condition's status is one of these.
+    #[serde(skip_serializing_if = "is_default")]
+    pub status: Vec<Text<'a>>,
+    /// The condition's reason is one of these.
+    #[serde(skip_serializing_if = "is_default")]
+    pub reason: Vec<Text<'a>>,
+    /// The condition's message, or the field's text, contains one of these.
+    #[serde(skip_serializing_if = "is_default")]
+    pub contains: Vec<Text<'a>>,
+    /// A field path.
+    #[serde(skip_serializing_if = "is_default")]
+    pub field: Text<'a>,
+    /// The field's value is one of these, as text.
+    #[serde(rename = "in", skip_serializing_if = "is_default")]
+    pub one_of: Vec<Text<'a>>,
+    /// The field is missing, or its value is none of these.
+    #[serde(skip_serializing_if = "is_default")]
+    pub not_in: Vec<Text<'a>>,
+    /// Whether the condition or the field exists and is not empty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exists: Option<bool>,
+    /// The field equals this other field; two missing fields are equal.
+    #[serde(skip_serializing_if = "is_default")]
+    pub equals: Text<'a>,
+    /// The field, a number (0 if missing), is less than this field or number.
+    #[serde(skip_serializing_if = "is_default")]
+    pub below: Text<'a>,
+    /// The field, a number (0 if missing), is at least this field or number.
+    #[serde(skip_serializing_if = "is_default")]
+    pub least: Text<'a>,
+    /// What `below` and `least` take for a missing other field; 0 if missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<i64>,
+}
+
+/// A string that borrows from the text it was read from.
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Text<'a>(pub Cow<'a, str>);
+
+impl Deref for Text<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Text<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, formatter)
+    }
+}
+
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl PartialEq<str> for Text<'_> {
+    fn eq(&self, other: &str) -> bool {
+        self.0 == other
+    }
+}
+
+impl PartialEq<&str> for Text<'_> {
+    fn eq(&self, other: &&str) -> bool {
+        self.0 == *other
+    }
+}
+
+impl Serialize for Text<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(TextVisitor)
+    }
+}
+
+struct TextVisitor;
+
+impl<'de> Visitor<'de> for TextVisitor {
+    type Value = Text<'de>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a string")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Text(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Text(Cow::Owned(text.to_string())))
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Self::Value, E> {
+        Ok(Text(Cow::Owned(text)))
+    }
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

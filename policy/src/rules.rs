@@ -1,0 +1,6 @@
+//! The rules, one file each, by family.
+
+pub(crate) mod conditions;
+pub(crate) mod generation;
+pub(crate) mod result;
+pub(crate) mod witness;

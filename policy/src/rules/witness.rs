@@ -1,0 +1,3 @@
+//! Texts that repeat a field's value, and say something else.
+
+pub(crate) mod message_revision_differs_from_field;
