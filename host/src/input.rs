@@ -1,7 +1,26 @@
 //! Reads what tools print: YAML and JSON, single objects, Lists, watch streams, AdmissionReviews,
 //! audit logs, reconcile passes, queue traces.
+//!
+//! ```text
+//! arguments ─▶ source ─▶ split ─▶ yaml ─▶ redact ─▶ recognise ─▶ Document ─▶ locate
+//!              files     bytes    JSON    Secrets   items                    positions,
+//!              stdin     to text  text    blanked                            on demand
+//! ```
 
+mod locate;
+mod read;
+mod recognise;
+mod redact;
+mod source;
+mod split;
+mod yaml;
+
+use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
+
+pub use locate::{Location, Locator, locate};
+pub use read::Documents;
+pub use source::{Source, sources};
 
 /// One document of an input, with the text that it was read from.
 #[derive(Debug, Clone)]
@@ -12,7 +31,7 @@ pub struct Document {
     pub number: usize,
     /// 1-based line of the input at which `text` begins.
     pub line: usize,
-    /// The text of this document alone.
+    /// The text of this document alone; what Secrets hold is blanked.
     pub text: Arc<str>,
     /// Whether `text` is JSON (one value) or YAML.
     pub syntax: Syntax,
@@ -30,7 +49,7 @@ pub enum Syntax {
 }
 
 /// One thing to judge, or one thing that says how.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
     /// JSON Pointer from the document's root to this item: `""`, `/object`, `/items/3`,
     /// `/request/object`.
@@ -40,9 +59,10 @@ pub struct Item {
 }
 
 /// What an item is; JSON text in the order of the source's keys.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ItemKind {
-    /// A Kubernetes object as it was after this event.
+    /// A Kubernetes object as it was after this event. One that says neither `apiVersion` nor
+    /// `kind` is of the kind of an earlier object with its uid.
     Object(String),
     /// A Kubernetes object as it was just before the next `Object` of the same uid
     /// (`oldObject` of an AdmissionReview).
@@ -51,6 +71,8 @@ pub enum ItemKind {
     Deleted(String),
     /// A watch bookmark: the resourceVersion that was reached; nothing to judge.
     Bookmark,
+    /// Nothing to judge, and why; not an error.
+    Skipped(String),
     /// An error inside a watch stream (`type: ERROR`): history is broken here; the message.
     WatchError(String),
     /// `kind: Fixture`.
@@ -64,3 +86,31 @@ pub enum ItemKind {
     /// `kind: Settings`.
     Settings(String),
 }
+
+/// Something that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unreadable {
+    /// The input's name.
+    pub input: Arc<str>,
+    /// 1-based number of the document, if known.
+    pub document: Option<usize>,
+    /// 1-based line of the input, if known.
+    pub line: Option<usize>,
+    /// What is wrong and what was expected.
+    pub message: String,
+}
+
+impl Display for Unreadable {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.input)?;
+        if let Some(document) = self.document {
+            write!(formatter, "#{document}")?;
+        }
+        if let Some(line) = self.line {
+            write!(formatter, ", line {line}")?;
+        }
+        write!(formatter, ": {}", self.message)
+    }
+}
+
+impl std::error::Error for Unreadable {}
