@@ -26,5 +26,5 @@ pub use bindings::exports::plumb::policy::evaluator::{
 };
 pub use error::{Error, LoadError, Refusal};
 pub use identity::Identity;
-pub use load::Engine;
+pub use load::{EMBEDDED, Engine};
 pub use policy::{Isolation, Policy};

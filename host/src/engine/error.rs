@@ -40,8 +40,8 @@ pub enum Error {
     Trapped(String),
     /// The policy's answer cannot be read as what the contract promises, or is larger than
     /// [`REPLY_BYTES`](super::limits::REPLY_BYTES).
-    #[error("the policy's answer is not of the contract: {0}")]
-    Reply(String),
+    #[error("the policy breaks the contract: {0}")]
+    Contract(String),
     /// As many evaluations as the engine has slots are under way.
     #[error("all of the engine's slots are taken")]
     Busy,
@@ -58,7 +58,7 @@ impl Error {
             Self::OutOfMemory { .. } => "out-of-memory",
             Self::StackOverflow => "stack-overflow",
             Self::Trapped(_) => "trapped",
-            Self::Reply(_) => "reply",
+            Self::Contract(_) => "contract",
             Self::Busy => "busy",
         }
     }
@@ -76,7 +76,7 @@ impl Error {
                 None => trap.to_string(),
             }),
             None if error.is::<PoolConcurrencyLimitError>() => Self::Busy,
-            None => Self::Reply(format!("{error:#}")),
+            None => Self::Contract(format!("{error:#}")),
         }
     }
 }

@@ -19,8 +19,8 @@ use super::{LoadError, Policy, Refusal, bindings, config};
 /// The interface that the host calls.
 const EVALUATOR: &str = "plumb:policy/evaluator@0.1.0";
 
-/// The component that the build script made of `policy/`.
-static COMPONENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/policy.wasm"));
+/// The component that is part of this program, made of `policy/` by the build script.
+pub static EMBEDDED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/policy.wasm"));
 
 /// The same as native code; empty where the build script could not compile for the target.
 static CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/policy.cwasm"));
@@ -54,10 +54,10 @@ impl Engine {
     /// The policy that is part of this program.
     pub fn embedded(&self) -> Result<Policy, LoadError> {
         let code = if CODE.is_empty() { None } else { deserialize(&self.wasmtime, CODE) };
-        code.map_or_else(|| compile(&self.wasmtime, COMPONENT), Ok)
+        code.map_or_else(|| compile(&self.wasmtime, EMBEDDED), Ok)
             .and_then(|component| {
                 let sha256 = env!("PLUMB_POLICY_SHA256").to_owned();
-                self.policy(&component, Identity::new(COMPONENT, sha256))
+                self.policy(&component, Identity::new(EMBEDDED, sha256))
             })
             .map_err(|reason| LoadError { origin: "(embedded)".to_owned(), reason })
     }
@@ -92,10 +92,11 @@ impl Engine {
             return self.policy(&component, Identity::new(bytes, sha256));
         }
         let component = compile(&self.wasmtime, bytes)?;
+        let policy = self.policy(&component, Identity::new(bytes, sha256))?;
         if let (Some(cache), Ok(code)) = (cache, component.serialize()) {
-            cache.put(&self.wasmtime, &sha256, &code);
+            cache.put(&self.wasmtime, &policy.identity().sha256, &code);
         }
-        self.policy(&component, Identity::new(bytes, sha256))
+        Ok(policy)
     }
 
     #[cfg(not(unix))]

@@ -222,6 +222,6 @@ fn read_fault(text: &str) -> Error {
             "unsupported" => Error::Unsupported(message),
             _ => Error::Internal(message),
         },
-        Err(_) => Error::Reply(format!("a fault is not JSON of the contract: {text}")),
+        Err(_) => Error::Contract(format!("a fault is not JSON of the contract: {text}")),
     }
 }
