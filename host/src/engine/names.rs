@@ -2,7 +2,7 @@
 //!
 //! The generated Rust types carry Rust's names (`Severity::Error`). Whatever a user sees or writes,
 //! JSON output and fixture headers alike, carries the contract's (`error`). A record is written
-//! with all its fields in the contract's order; an absent option is `null`.
+//! with the fields that it has; an absent option is no field.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -78,23 +78,44 @@ enumeration!(Coherence {
 enumeration!(Ending { Settled = "settled", Asleep = "asleep", Stuck = "stuck", Hot = "hot" });
 
 macro_rules! record {
-    ($type:ident { $($field:ident),+ $(,)? }) => {
+    ($type:ident { $($field:ident $(: $option:ident)?),+ $(,)? }) => {
         impl Serialize for $type {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 let Self { $($field),+ } = self;
-                let fields = [$(stringify!($field)),+].len();
+                let fields = 0 $(+ count!($field $($option)?))+;
                 let mut record = serializer.serialize_struct(stringify!($type), fields)?;
-                $(record.serialize_field(stringify!($field), $field)?;)+
+                $(write_field!(record, $field $($option)?);)+
                 record.end()
             }
         }
     };
 }
 
+macro_rules! count {
+    ($field:ident) => {
+        1
+    };
+    ($field:ident option) => {
+        usize::from($field.is_some())
+    };
+}
+
+macro_rules! write_field {
+    ($record:ident, $field:ident) => {
+        $record.serialize_field(stringify!($field), $field)?
+    };
+    ($record:ident, $field:ident option) => {
+        match $field {
+            Some(value) => $record.serialize_field(stringify!($field), value)?,
+            None => $record.skip_field(stringify!($field))?,
+        }
+    };
+}
+
 record!(Note { origin, path, message });
-record!(Finding { rule, severity, scope, path, message, related, help });
-record!(Verdict { phase, reason, coherence, profiled, findings, repair });
-record!(Report { state, until, lost, message, findings });
+record!(Finding { rule, severity, scope, path, message, related, help: option });
+record!(Verdict { phase, reason, coherence, profiled, findings, repair: option });
+record!(Report { state, until: option, lost: option, message, findings });
 record!(Rule { id, family, scope, severity, since, summary, manual });
 record!(Profile { group, kind, origin, document });
 
@@ -212,8 +233,8 @@ mod tests {
     }
 
     #[test]
-    fn an_absent_option_is_null() {
-        let finding = Finding {
+    fn an_absent_option_is_no_field() {
+        let mut finding = Finding {
             rule: "a".into(),
             severity: Severity::Error,
             scope: Scope::State,
@@ -224,7 +245,9 @@ mod tests {
         };
         assert_eq!(
             serde_json::to_string(&finding).unwrap(),
-            r#"{"rule":"a","severity":"error","scope":"state","path":"/b","message":"c","related":[{"origin":"old","path":"/d","message":"e"}],"help":null}"#
+            r#"{"rule":"a","severity":"error","scope":"state","path":"/b","message":"c","related":[{"origin":"old","path":"/d","message":"e"}]}"#
         );
+        finding.help = Some("f".into());
+        assert!(serde_json::to_string(&finding).unwrap().ends_with(r#""help":"f"}"#));
     }
 }

@@ -65,7 +65,7 @@ impl Policy {
 
     /// Judges one object.
     ///
-    /// ```no_run
+    /// ```
     /// use plumb_host::engine::{Observation, Policy};
     ///
     /// let policy = Policy::embedded()?;
