@@ -25,6 +25,12 @@ pub struct Report {
     pub fixtures: Vec<Fixture>,
     /// What could not be read or judged, in order.
     pub errors: Vec<InputError>,
+    /// What was passed over because it holds nothing to judge, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<Skipped>,
+    /// The files that were given new expectations.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub updated: Vec<String>,
     /// The sum.
     pub summary: Summary,
 }
@@ -115,6 +121,9 @@ pub struct Judged {
     pub uid: String,
     /// Of the object.
     pub resource_version: String,
+    /// The time taken for the present, RFC 3339; without it nothing was judged by age.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub now: Option<String>,
     /// Is it truly ready?
     pub phase: Phase,
     /// Why that phase.
@@ -213,6 +222,20 @@ pub struct InputError {
     pub message: String,
 }
 
+/// Something that holds nothing to judge: a read in an audit log, a review's response, an error
+/// inside a watch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Skipped {
+    /// The input's name.
+    pub input: String,
+    /// 1-based number of the first document of this sort.
+    pub document: usize,
+    /// How many there are in the input.
+    pub count: usize,
+    /// Why there is nothing to judge.
+    pub message: String,
+}
+
 /// How much was judged and what came of it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
@@ -238,6 +261,12 @@ pub struct Summary {
     pub unmet: usize,
     /// Documents that could not be read.
     pub unreadable: usize,
+    /// Evaluations in which the policy failed.
+    pub failed: usize,
+    /// States that were seen before, unchanged, and not judged again.
+    pub repeated: usize,
+    /// Parts of documents that hold nothing to judge.
+    pub skipped: usize,
 }
 
 /// Findings by severity.
