@@ -1,8 +1,12 @@
 //! The native host of plumb's policy component.
 
+pub mod cli;
 pub mod engine;
+pub mod error;
 pub mod exit;
 pub mod input;
 pub mod output;
+pub mod profiles;
 pub mod replay;
 pub mod rules;
+pub mod yaml;

@@ -1,2 +1,7 @@
 //! `plumb`: judges the status that Kubernetes controllers publish.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    plumb_host::cli::main(std::env::args_os())
+}

@@ -16,7 +16,7 @@ mod place;
 mod sarif;
 mod sum;
 mod tap;
-mod words;
+pub(crate) mod words;
 
 use std::io::{self, Write};
 

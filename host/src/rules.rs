@@ -1,6 +1,70 @@
 //! The catalogue of rules, as the component tells it.
 
-use crate::engine::Rule;
+use std::collections::BTreeMap;
+
+use anstyle::{AnsiColor, Effects, Style};
+
+use crate::engine::{Rule, Severity};
+
+const BOLD: Style = Style::new().effects(Effects::BOLD);
+const DIM: Style = Style::new().effects(Effects::DIMMED);
+
+/// One line for each rule, by family.
+pub fn list(rules: &[&Rule], width: usize) -> String {
+    let longest = rules.iter().map(|rule| rule.id.chars().count()).max().unwrap_or_default();
+    let mut families: BTreeMap<&str, Vec<&Rule>> = BTreeMap::new();
+    for rule in rules {
+        families.entry(&rule.family).or_default().push(rule);
+    }
+    let mut text = String::new();
+    for (family, rules) in families {
+        text += &format!("{BOLD}{family}{BOLD:#}\n");
+        for Rule { id, severity, scope, summary, .. } in rules {
+            let style = style(*severity);
+            let head =
+                format!("  {id:<longest$}  {style}{severity:<7}{style:#}  {DIM}{scope:<10}{DIM:#}");
+            // Below where it does not fit beside.
+            let beside = 2 + longest + 2 + 7 + 2 + 10 + 2 + summary.chars().count() <= width;
+            text += &head;
+            text += if beside { "  " } else { "\n      " };
+            text += &format!("{summary}\n");
+        }
+        text.push('\n');
+    }
+    text += &format!("{DIM}plumb rules RULE explains one{DIM:#}\n");
+    text
+}
+
+/// One rule in full.
+pub fn manual(rule: &Rule) -> String {
+    let Rule { id, family, scope, severity, since, summary, manual } = rule;
+    let style = style(*severity);
+    let mut text = format!(
+        "{BOLD}{id}{BOLD:#}: {summary}\n{style}{severity}{style:#} {DIM}· family {family} · needs \
+         a {scope} · since {since}{DIM:#}\n\n"
+    );
+    let mut in_code = false;
+    for line in manual.trim_end().lines() {
+        if line.starts_with("```") {
+            in_code = !in_code;
+        } else if in_code {
+            text += &format!("    {line}\n");
+        } else if let Some(heading) = line.strip_prefix("## ") {
+            text += &format!("{BOLD}{heading}{BOLD:#}\n");
+        } else {
+            text += &format!("{line}\n");
+        }
+    }
+    text
+}
+
+fn style(severity: Severity) -> Style {
+    match severity {
+        Severity::Error => AnsiColor::BrightRed.on_default(),
+        Severity::Warning => AnsiColor::Yellow.on_default(),
+        Severity::Info => AnsiColor::BrightBlue.on_default(),
+    }
+}
 
 /// What a rule's manual says of the harm: the first paragraph under "Why is this bad?", as plain
 /// text on one line.

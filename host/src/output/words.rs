@@ -4,16 +4,18 @@ use crate::engine::Scope;
 use crate::replay::result::{Decided, End, Judged};
 
 /// Prose is not wider than this many columns.
-pub(super) const PROSE_WIDTH: usize = 100;
+pub(crate) const PROSE_WIDTH: usize = 100;
 
 /// `1 object`, `2 objects`.
-pub(super) fn count(number: usize, thing: &str) -> String {
-    let plural = if thing.ends_with("ss") { "es" } else { "s" };
-    format!("{number} {thing}{}", if number == 1 { "" } else { plural })
+pub(crate) fn count(number: usize, thing: &str) -> String {
+    let (noun, rest) =
+        thing.split_once(' ').map_or((thing, ""), |(noun, _)| (noun, &thing[noun.len()..]));
+    let plural = if noun.ends_with("ss") { "es" } else { "s" };
+    format!("{number} {noun}{}{rest}", if number == 1 { "" } else { plural })
 }
 
 /// `GitRepository default/app`; what it is instead where there is no object.
-pub(super) fn object(judged: &Judged) -> String {
+pub(crate) fn object(judged: &Judged) -> String {
     match (judged.kind.as_str(), judged.namespace.as_str(), judged.name.as_str()) {
         ("", _, "") => judged.scope.name().to_owned(),
         (kind, _, "") => kind.to_owned(),
@@ -23,7 +25,7 @@ pub(super) fn object(judged: &Judged) -> String {
 }
 
 /// `GitRepository default/app, resourceVersion 2292287`.
-pub(super) fn state(judged: &Judged) -> String {
+pub(crate) fn state(judged: &Judged) -> String {
     match judged.resource_version.as_str() {
         "" => object(judged),
         version => format!("{}, resourceVersion {version}", object(judged)),
@@ -31,7 +33,7 @@ pub(super) fn state(judged: &Judged) -> String {
 }
 
 /// [`state`] with what was judged of it: the name of a test case.
-pub(super) fn case(judged: &Judged) -> String {
+pub(crate) fn case(judged: &Judged) -> String {
     match judged.scope {
         Scope::State => state(judged),
         scope => format!("{} ({scope})", state(judged)),
@@ -39,17 +41,17 @@ pub(super) fn case(judged: &Judged) -> String {
 }
 
 /// `FILE` of `FILE#DOC`.
-pub(super) fn file(input: &str) -> &str {
+pub(crate) fn file(input: &str) -> &str {
     input.rsplit_once('#').map_or(input, |(file, _)| file)
 }
 
 /// Text from an input without what could steer a terminal or end a line.
-pub(super) fn clean(text: &str) -> String {
+pub(crate) fn clean(text: &str) -> String {
     annotate_snippets::normalize_untrusted_str(text).replace(['\n', '\r', '\u{240d}'], " ")
 }
 
 /// JSON Pointer as people who use kubectl write it: `status.conditions[0].reason`.
-pub(super) fn field(pointer: &str) -> String {
+pub(crate) fn field(pointer: &str) -> String {
     let mut text = String::new();
     for token in pointer.split('/').skip(1) {
         let key = token.replace("~1", "/").replace("~0", "~");
@@ -68,7 +70,7 @@ pub(super) fn field(pointer: &str) -> String {
 }
 
 /// What must happen next, as a sentence's end.
-pub(super) fn action(decided: &Decided) -> String {
+pub(crate) fn action(decided: &Decided) -> String {
     match decided.action {
         "requeue" => "reconcile again at once".to_owned(),
         "after" => format!("reconcile again after {}", delay(decided.delay.unwrap_or_default())),
@@ -79,7 +81,7 @@ pub(super) fn action(decided: &Decided) -> String {
 }
 
 /// How a trace ends, as a sentence's end.
-pub(super) fn end(end: &End) -> String {
+pub(crate) fn end(end: &End) -> String {
     match (end.state, &end.until, end.lost_at) {
         (state, Some(until), _) => format!("{state} until {until}"),
         (state, _, Some(event)) => format!("{state}, its wake-up lost at event {event}"),
@@ -88,7 +90,7 @@ pub(super) fn end(end: &End) -> String {
 }
 
 /// A duration as Kubernetes writes it: `1h30m`, `250ms`.
-pub(super) fn delay(milliseconds: u32) -> String {
+pub(crate) fn delay(milliseconds: u32) -> String {
     let (hours, rest) = (milliseconds / 3_600_000, milliseconds % 3_600_000);
     let (minutes, rest) = (rest / 60_000, rest % 60_000);
     let (seconds, rest) = (rest / 1000, rest % 1000);
@@ -102,7 +104,7 @@ pub(super) fn delay(milliseconds: u32) -> String {
 }
 
 /// Breaks text at spaces so that no line is longer than `width` columns, where words allow.
-pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let line = lines.last_mut().expect("there is always a line");
@@ -144,6 +146,7 @@ mod tests {
         assert_eq!(count(1, "pass"), "1 pass");
         assert_eq!(count(2, "pass"), "2 passes");
         assert_eq!(count(0, "error"), "0 errors");
+        assert_eq!(count(2, "document of kind A"), "2 documents of kind A");
     }
 
     #[test]

@@ -1,0 +1,132 @@
+//! Which policy judges, and by which settings.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use super::heading;
+use crate::engine::{self, Policy};
+use crate::error::Error;
+use crate::input::{Item, ItemKind, Source, Unreadable};
+use crate::output::words;
+
+/// What names the policy.
+#[derive(Debug, Args)]
+pub(super) struct PolicyArguments {
+    /// Judge by the component in this file instead of the one that is built in. Any component of
+    /// the world in wit/policy.wit will do.
+    #[arg(long, value_name = "FILE", help_heading = heading::JUDGEMENT)]
+    policy: Option<PathBuf>,
+    /// Refuse the component of `--policy` unless this is its SHA-256, in hexadecimal.
+    #[arg(
+        long,
+        value_name = "HEX",
+        requires = "policy",
+        value_parser = digest,
+        help_heading = heading::JUDGEMENT
+    )]
+    policy_sha256: Option<String>,
+}
+
+/// How evaluations are kept apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(super) enum Isolation {
+    /// Each evaluation has an instance of its own.
+    #[default]
+    Fresh,
+    /// One instance judges all: faster for many small objects.
+    Reused,
+}
+
+/// Which settings hold.
+#[derive(Debug, Args)]
+pub(super) struct SettingsArguments {
+    /// Settings: own profiles, rules on and off, severities (`kind: Settings`, YAML).
+    #[arg(long, visible_alias = "config", value_name = "FILE", help_heading = heading::JUDGEMENT)]
+    settings: Option<PathBuf>,
+}
+
+impl PolicyArguments {
+    pub(super) fn load(&self) -> Result<Policy, Error> {
+        let Some(file) = &self.policy else {
+            return Ok(Policy::embedded()?);
+        };
+        let policy = Policy::from_file(file)?;
+        let found = &policy.identity().sha256;
+        match &self.policy_sha256 {
+            Some(wanted) if wanted != found => Err(Error::Digest {
+                file: file.display().to_string(),
+                found: found.clone(),
+                wanted: wanted.clone(),
+            }),
+            _ => Ok(policy),
+        }
+    }
+}
+
+impl SettingsArguments {
+    /// The settings as JSON, found right by the policy; empty for the defaults.
+    pub(super) fn load(&self, policy: &Policy) -> Result<String, Error> {
+        let Some(file) = &self.settings else {
+            return Ok(String::new());
+        };
+        let settings = read(file)?;
+        let faults = policy
+            .validate(&settings)
+            .map_err(|source| Error::Evaluation { task: "validate the settings", source })?;
+        if faults.is_empty() {
+            return Ok(settings);
+        }
+        let faults = faults.iter().map(|note| match words::field(&note.path) {
+            field if field.is_empty() => note.message.clone(),
+            field => format!("{field}: {}", note.message),
+        });
+        Err(Error::Settings { file: file.display().to_string(), faults: faults.collect() })
+    }
+}
+
+/// The one document of kind Settings in a file.
+fn read(path: &Path) -> Result<String, Error> {
+    let source = Source::file(path);
+    let mut found = Vec::new();
+    for document in source.open().map_err(settings_error)? {
+        let document = document.map_err(settings_error)?;
+        found.extend(document.items.into_iter().filter_map(|Item { kind, .. }| match kind {
+            ItemKind::Settings(json) => Some(json),
+            _ => None,
+        }));
+    }
+    let count = found.len();
+    match found.pop() {
+        Some(settings) if count == 1 => Ok(settings),
+        _ => Err(Error::Settings {
+            file: source.name.to_string(),
+            faults: vec![format!(
+                "it holds {}, expected one: `apiVersion: plumb.dev/v1alpha1` and `kind: Settings`",
+                words::count(count, "document of kind Settings")
+            )],
+        }),
+    }
+}
+
+fn settings_error(error: Unreadable) -> Error {
+    let line = error.line.map(|line| format!("line {line}: ")).unwrap_or_default();
+    Error::Settings { file: error.input.to_string(), faults: vec![line + &error.message] }
+}
+
+impl From<Isolation> for engine::Isolation {
+    fn from(isolation: Isolation) -> Self {
+        match isolation {
+            Isolation::Fresh => Self::Fresh,
+            Isolation::Reused => Self::Reused,
+        }
+    }
+}
+
+fn digest(text: &str) -> Result<String, String> {
+    if text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        Ok(text.to_ascii_lowercase())
+    } else {
+        Err("expected 64 hexadecimal digits".to_owned())
+    }
+}
