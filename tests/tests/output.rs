@@ -1,5 +1,6 @@
 //! Every output format, on one report made by hand: no component, no reader of inputs.
 
+use std::io;
 use std::sync::Arc;
 
 use plumb_host::engine::{Coherence, Finding, Note, Phase, Rule, Scope, Severity};
@@ -266,30 +267,31 @@ fn manner() -> Manner {
 
 /// Plays the report's events and returns what was written, without colours.
 fn written(format: Format, manner: &Manner) -> String {
-    anstream::adapter::strip_str(&styled(format, manner)).to_string()
+    let text = styled(format, manner).expect("a vector takes all");
+    anstream::adapter::strip_str(&text).to_string()
 }
 
-fn styled(format: Format, manner: &Manner) -> String {
+fn styled(format: Format, manner: &Manner) -> io::Result<String> {
     let (report, in_fixture) = report();
     let mut bytes = Vec::new();
     let mut output = Output::new(format, manner, Box::new(&mut bytes));
     let fixture = &report.fixtures[0];
     let begun = Fixture { unmet: Vec::new(), ..fixture.clone() };
-    output.event(Event::Opened { input: &fixture.input, fixture: Some(&begun) }).unwrap();
+    output.event(Event::Opened { input: &fixture.input, fixture: Some(&begun) })?;
     for index in &in_fixture {
-        output.event(Event::Judged(&report.results[*index])).unwrap();
+        output.event(Event::Judged(&report.results[*index]))?;
     }
-    output.event(Event::Closed { input: &fixture.input, fixture: Some(fixture) }).unwrap();
-    output.event(Event::Opened { input: "torn.jsonl", fixture: None }).unwrap();
+    output.event(Event::Closed { input: &fixture.input, fixture: Some(fixture) })?;
+    output.event(Event::Opened { input: "torn.jsonl", fixture: None })?;
     for judged in &report.results[in_fixture.len()..] {
-        output.event(Event::Judged(judged)).unwrap();
+        output.event(Event::Judged(judged))?;
     }
     for error in &report.errors {
-        output.event(Event::Failed(error)).unwrap();
+        output.event(Event::Failed(error))?;
     }
-    output.event(Event::Closed { input: "torn.jsonl", fixture: None }).unwrap();
-    output.finish(&report).unwrap();
-    String::from_utf8(bytes).unwrap()
+    output.event(Event::Closed { input: "torn.jsonl", fixture: None })?;
+    output.finish(&report)?;
+    String::from_utf8(bytes).map_err(io::Error::other)
 }
 
 #[test]
@@ -349,10 +351,10 @@ fn tap() {
 fn nothing_from_an_input_steers_the_terminal() {
     let manner = Manner { verbosity: Verbosity::Verbose, ..manner() };
     for format in [Format::Json, Format::Junit, Format::Sarif, Format::Github, Format::Tap] {
-        let text = styled(format, &manner);
+        let text = styled(format, &manner).unwrap();
         assert!(!text.contains('\u{1b}'), "{text}");
     }
-    let text = styled(Format::Human, &manner);
+    let text = styled(Format::Human, &manner).unwrap();
     assert!(text.contains("Widget\u{241b}[31m") && !text.contains("Widget\u{1b}"), "{text}");
 }
 

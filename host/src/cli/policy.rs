@@ -110,8 +110,9 @@ fn read(path: &Path) -> Result<String, Error> {
 }
 
 fn settings_error(error: Unreadable) -> Error {
-    let line = error.line.map(|line| format!("line {line}: ")).unwrap_or_default();
-    Error::Settings { file: error.input.to_string(), faults: vec![line + &error.message] }
+    let Unreadable { input, line, message, .. } = error;
+    let line = line.map(|line| format!("line {line}: ")).unwrap_or_default();
+    Error::Settings { file: input.to_string(), faults: vec![line + &message] }
 }
 
 impl From<Isolation> for engine::Isolation {

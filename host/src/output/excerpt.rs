@@ -100,21 +100,18 @@ fn marks<'a>(
         let same = |mark: &&mut Mark<'_>| {
             Arc::ptr_eq(&mark.target.document, &target.document) && mark.target.span == target.span
         };
-        match marks.iter_mut().find(same) {
-            Some(mark) => {
-                mark.label = Some(match mark.label.take() {
-                    Some(label) => format!("{label}; {}", note.message),
-                    None => note.message.clone(),
-                });
-            }
-            None => {
-                let label = match &target.absent {
-                    Some(field) => Some(format!("`{field}` is not here: {}", note.message)),
-                    None => Some(note.message.clone()),
-                };
-                marks.push(Mark { origin: &note.origin, target, label });
-            }
+        if let Some(mark) = marks.iter_mut().find(same) {
+            mark.label = Some(match mark.label.take() {
+                Some(label) => format!("{label}; {}", note.message),
+                None => note.message.clone(),
+            });
+            continue;
         }
+        let label = Some(match &target.absent {
+            Some(field) => format!("`{field}` is not here: {}", note.message),
+            None => note.message.clone(),
+        });
+        marks.push(Mark { origin: &note.origin, target, label });
     }
     (marks, homeless)
 }

@@ -107,7 +107,7 @@ impl<'a> Human<'a> {
         let findings: Vec<_> = judged
             .findings
             .iter()
-            .filter(|finding| (news || verbose) && (verbose || finding.severity > Severity::Info))
+            .filter(|finding| verbose || (news && finding.severity > Severity::Info))
             .collect();
         match judged.scope {
             Scope::Pass | Scope::Trace if (news && !self.quiet()) || !findings.is_empty() => {

@@ -38,15 +38,13 @@ pub(super) fn write(report: &Report, manner: &Manner, out: &mut dyn Write) -> io
 fn add(suites: &mut Vec<TestSuite>, input: &str, mut case: TestCase) {
     let file = words::file(input);
     case.set_classname(file);
-    match suites.iter_mut().rev().find(|suite| suite.name.as_str() == file) {
-        Some(suite) => suite.add_test_case(case),
-        None => {
-            let mut suite = TestSuite::new(file);
-            suite.add_test_case(case);
-            suites.push(suite);
-            return;
-        }
-    };
+    if let Some(suite) = suites.iter_mut().rev().find(|suite| suite.name.as_str() == file) {
+        suite.add_test_case(case);
+        return;
+    }
+    let mut suite = TestSuite::new(file);
+    suite.add_test_case(case);
+    suites.push(suite);
 }
 
 fn case(locators: &mut Locators, judged: &Judged, manner: &Manner) -> TestCase {

@@ -33,7 +33,7 @@ pub(super) fn write(report: &Report, manner: &Manner, out: &mut dyn Write) -> io
         if judged.expectation == Expectation::Unmet {
             let region = locators.start(judged);
             let text = format!("{} is not as expected", words::state(judged));
-            results.push(unmet(&judged.input, region, &text, &judged.unmet));
+            results.push(unmet(&judged.input, region.as_ref(), &text, &judged.unmet));
         }
     }
     for fixture in report.fixtures.iter().filter(|fixture| !fixture.unmet.is_empty()) {
@@ -88,7 +88,7 @@ fn result(locators: &mut Locators, judged: &Judged, finding: &Finding, manner: &
         Location {
             id: Some(id),
             message: Some(Message::new(&note.message)),
-            ..location(&judged.input, region, logical(judged, &note.origin, &note.path))
+            ..location(&judged.input, region.as_ref(), logical(judged, &note.origin, &note.path))
         }
     });
     let related_locations = related.collect();
@@ -97,7 +97,11 @@ fn result(locators: &mut Locators, judged: &Judged, finding: &Finding, manner: &
         rule_index: manner.rules.iter().position(|rule| rule.id == finding.rule),
         level: level(finding.severity),
         message: Message::new(text),
-        locations: vec![location(&judged.input, region, logical(judged, "object", &finding.path))],
+        locations: vec![location(
+            &judged.input,
+            region.as_ref(),
+            logical(judged, "object", &finding.path),
+        )],
         related_locations,
         partial_fingerprints: [(FINGERPRINT, fingerprint(judged, &finding.rule, &finding.path))]
             .into(),
@@ -111,7 +115,7 @@ fn result(locators: &mut Locators, judged: &Judged, finding: &Finding, manner: &
     }
 }
 
-fn unmet(input: &str, region: Option<Region>, text: &str, lines: &[String]) -> Result {
+fn unmet(input: &str, region: Option<&Region>, text: &str, lines: &[String]) -> Result {
     let identity = format!("{UNMET}\n{}", words::file(input));
     Result {
         rule_id: UNMET.to_owned(),
@@ -125,13 +129,13 @@ fn unmet(input: &str, region: Option<Region>, text: &str, lines: &[String]) -> R
     }
 }
 
-fn location(input: &str, region: Option<Region>, logical: Option<LogicalLocation>) -> Location {
-    let file = region.as_ref().map_or_else(|| words::file(input), |region| &region.input);
+fn location(input: &str, region: Option<&Region>, logical: Option<LogicalLocation>) -> Location {
+    let file = region.map_or_else(|| words::file(input), |region| &region.input);
     Location {
         id: None,
         physical_location: PhysicalLocation {
             artifact_location: ArtifactLocation { uri: uri(file) },
-            region: region.as_ref().map(|region| model::Region {
+            region: region.map(|region| model::Region {
                 start_line: region.line,
                 start_column: Some(region.column),
                 end_line: Some(region.end_line),
@@ -202,7 +206,7 @@ fn fingerprint(judged: &Judged, rule: &str, path: &str) -> String {
 
 fn hash(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
-    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    digest.iter().take(16).fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 /// A file's name as a relative URI reference.
