@@ -8,6 +8,7 @@ use crate::object::Object;
 use crate::pass::Pass;
 use crate::profile::Profile;
 use crate::time::Time;
+use crate::trace::story::Story;
 
 /// One rule of the catalogue. A rule is pure: what it says depends on its input alone.
 #[derive(Debug)]
@@ -43,8 +44,8 @@ pub enum Check {
     Set(fn(&View<'_>, &[View<'_>]) -> Vec<Finding>),
     /// Judges one reconcile pass.
     Pass(fn(&Pass<'_>) -> Vec<Finding>),
-    /// Judges a recorded queue history; see `trace`.
-    Trace,
+    /// Judges a recorded queue history.
+    Trace(fn(&Story<'_>) -> Vec<Finding>),
 }
 
 impl Check {
@@ -56,7 +57,7 @@ impl Check {
             Check::Series(_) => Scope::Series,
             Check::Set(_) => Scope::Set,
             Check::Pass(_) => Scope::Pass,
-            Check::Trace => Scope::Trace,
+            Check::Trace(_) => Scope::Trace,
         }
     }
 }

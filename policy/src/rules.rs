@@ -3,4 +3,5 @@
 pub(crate) mod conditions;
 pub(crate) mod generation;
 pub(crate) mod result;
+pub(crate) mod trace;
 pub(crate) mod witness;

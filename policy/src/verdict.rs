@@ -83,7 +83,7 @@ pub fn check(observation: &Observation<'_>) -> Result<Verdict, Fault> {
             Check::Transition(check) => old.as_ref().map_or_else(Vec::new, |old| check(&view, old)),
             Check::Series(check) if series.len() > 2 => check(&view, &series),
             Check::Set(check) if !related.is_empty() => check(&view, &related),
-            Check::Series(_) | Check::Set(_) | Check::Pass(_) | Check::Trace => continue,
+            Check::Series(_) | Check::Set(_) | Check::Pass(_) | Check::Trace(_) => continue,
         };
         if found.is_empty() {
             continue;

@@ -1,0 +1,340 @@
+//! What is owed to a key, and what will do it.
+//!
+//! ```text
+//!   a source moves · the object changes · a run ends early · a time comes      → debt
+//!   an entry · a timer · a run that will see it · an event still to be handled → carrier
+//! ```
+//!
+//! A debt without a carrier is a lost wake-up. The event after which that became so, and stayed so
+//! to the end, is where it was lost.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use plumb_queue::{Key, Millis, View};
+
+use crate::pass::OutcomeType;
+use crate::trace::document::{StatusSpec, Truth};
+use crate::trace::history::{History, SourceId};
+use crate::trace::replay::SourceState;
+use crate::trace::story::{Carrier, Debt, Owing, Pass};
+
+/// What is owed to one key.
+#[derive(Debug)]
+pub(crate) struct Account {
+    /// What it depends on.
+    pub(crate) sources: Vec<SourceId>,
+    /// What its status says.
+    pub(crate) status: StatusSpec,
+    /// The last request: the event and the token.
+    pub(crate) requested: Option<(usize, String)>,
+    /// A status write that the API server refused, and which none has made good since.
+    pub(crate) refused: Option<usize>,
+    /// Revisions that no run has seen, of sources of which each counts.
+    pub(crate) unseen: Vec<(SourceId, String, usize)>,
+    /// The last event by which a handler deals with a watch event that was delivered.
+    pub(crate) handled_until: usize,
+    /// The object was changed, and the watch event is still to come.
+    pub(crate) is_change_underway: bool,
+    /// The controller was restarted, and the initial list is still to come.
+    pub(crate) is_list_underway: bool,
+    /// The last request was answered by a run that could not know it.
+    pub(crate) is_answer_void: bool,
+    written: Option<usize>,
+    seen: BTreeMap<SourceId, String>,
+    /// Sources that the run in progress has yet to read.
+    to_read: Vec<SourceId>,
+    generation: Option<(i64, Option<usize>)>,
+    changed: Option<usize>,
+    unfinished: Option<(usize, Option<OutcomeType>)>,
+    due: Option<i64>,
+    interval: Option<Millis>,
+    /// When the last run ended that did not fail.
+    rested: Millis,
+    is_suspended: bool,
+    is_deleted: bool,
+    is_terminal: bool,
+}
+
+impl Account {
+    /// The account of a key at the start.
+    pub(crate) fn open(history: &History, key: Key) -> Self {
+        let object = &history.objects[usize::from(key)];
+        let mut account = Self {
+            sources: object.sources.clone(),
+            status: object.status.clone(),
+            requested: None,
+            refused: None,
+            unseen: Vec::new(),
+            handled_until: 0,
+            is_change_underway: false,
+            is_list_underway: false,
+            is_answer_void: false,
+            written: None,
+            seen: BTreeMap::new(),
+            to_read: Vec::new(),
+            generation: object.generation.map(|generation| (generation, None)),
+            changed: None,
+            unfinished: None,
+            due: object.due,
+            interval: object.interval,
+            rested: 0,
+            is_suspended: object.suspended,
+            is_deleted: false,
+            is_terminal: false,
+        };
+        if let ([only], Some(attempted)) = (&account.sources[..], &object.status.attempted) {
+            account.seen.insert(*only, attempted.clone());
+        }
+        if let Some(request) = &object.request
+            && object.status.handled.as_ref().is_some_and(|handled| handled != request)
+        {
+            account.requested = Some((0, request.clone()));
+        }
+        account
+    }
+
+    /// Whether the key depends on a source.
+    pub(crate) fn depends_on(&self, source: SourceId) -> bool {
+        self.sources.contains(&source)
+    }
+
+    /// The object changes at the API server.
+    pub(crate) fn change(
+        &mut self,
+        index: usize,
+        generation: Option<i64>,
+        request: Option<&str>,
+        suspended: Option<bool>,
+        deleted: bool,
+    ) {
+        self.is_change_underway = true;
+        self.is_terminal = false;
+        if generation.is_some() || request.is_some() || suspended == Some(false) {
+            self.changed = Some(index);
+        }
+        if let Some(generation) = generation {
+            self.generation = Some((generation, Some(index)));
+        }
+        if let Some(request) = request {
+            self.requested = Some((index, request.to_string()));
+            self.is_answer_void = false;
+        }
+        self.is_suspended = suspended.unwrap_or(self.is_suspended);
+        self.is_deleted |= deleted;
+    }
+
+    /// A run starts.
+    pub(crate) fn start(&mut self, now: Millis, to_read: &[SourceId]) {
+        self.is_terminal = false;
+        self.changed = None;
+        self.to_read = to_read.to_vec();
+        if self.due.is_some_and(|due| i64::try_from(now).is_ok_and(|now| now >= due)) {
+            self.due = None;
+        }
+    }
+
+    /// A run sees a source.
+    pub(crate) fn see(&mut self, source: SourceId, revision: &str) {
+        self.to_read.retain(|&s| s != source);
+        self.unseen.retain(|(s, r, _)| *s != source || r != revision);
+        self.seen.insert(source, revision.to_string());
+    }
+
+    /// A status write lands.
+    pub(crate) fn write(&mut self, index: usize, new: &StatusSpec) {
+        self.written = Some(index);
+        let old = &mut self.status;
+        old.ready = new.ready.or(old.ready);
+        old.reconciling = new.reconciling.or(old.reconciling);
+        old.stalled = new.stalled.or(old.stalled);
+        old.observed_generation = new.observed_generation.or(old.observed_generation);
+        for (old, new) in [
+            (&mut old.reason, &new.reason),
+            (&mut old.attempted, &new.attempted),
+            (&mut old.applied, &new.applied),
+            (&mut old.handled, &new.handled),
+        ] {
+            if new.is_some() {
+                old.clone_from(new);
+            }
+        }
+    }
+
+    /// A run ends.
+    pub(crate) fn finish(
+        &mut self,
+        index: usize,
+        now: Millis,
+        pass: &Pass,
+        outcome: Option<OutcomeType>,
+    ) {
+        self.to_read.clear();
+        self.is_terminal = pass.result.terminal;
+        let outcome = outcome.or(if pass.canceled.is_some() {
+            Some(OutcomeType::Canceled)
+        } else if pass.result.terminal {
+            Some(OutcomeType::Terminal)
+        } else if pass.result.error {
+            Some(OutcomeType::Failed)
+        } else if pass.result.requeue {
+            None
+        } else {
+            Some(OutcomeType::Succeeded)
+        });
+        match outcome {
+            Some(OutcomeType::Succeeded) => self.unfinished = None,
+            Some(OutcomeType::Suspended) => {}
+            Some(OutcomeType::Deleted | OutcomeType::NotFound) => self.is_deleted = true,
+            Some(OutcomeType::Terminal) => self.is_terminal = true,
+            Some(
+                OutcomeType::Failed
+                | OutcomeType::Canceled
+                | OutcomeType::Waiting
+                | OutcomeType::Deleting
+                | OutcomeType::FinalizerAdded,
+            )
+            | None => self.unfinished = Some((index, outcome)),
+        }
+        self.rested = now;
+    }
+
+    /// The controller restarts.
+    pub(crate) fn restart(&mut self) {
+        self.to_read.clear();
+        self.handled_until = 0;
+        self.is_change_underway = false;
+        self.is_list_underway = true;
+    }
+
+    /// What is owed.
+    pub(crate) fn debts(&self, sources: &[SourceState]) -> Vec<Debt> {
+        let mut debts = Vec::new();
+        let mut owe = |owing, since| debts.push(Debt { owing, since });
+        if let Some(refused) = self.refused {
+            owe(Owing::Write, Some(refused));
+        }
+        let is_exempt = self.is_suspended
+            || self.is_deleted
+            || self.is_terminal
+            || self.status.stalled == Some(true);
+        if is_exempt {
+            return debts;
+        }
+        for &source in &self.sources {
+            let state = &sources[source];
+            let seen = self.seen.get(&source);
+            let is_known = seen.is_some() || state.changed.is_some();
+            if let Some(server) = state.server.as_ref().filter(|&server| Some(server) != seen)
+                && is_known
+            {
+                owe(Owing::Source(source, seen.cloned(), server.clone()), state.changed);
+            }
+        }
+        for (source, revision, since) in &self.unseen {
+            if sources[*source].store.as_ref() != Some(revision) {
+                owe(Owing::Revision(*source, revision.clone()), Some(*since));
+            }
+        }
+        if let Some(text) = unsettled(&self.status) {
+            owe(Owing::Status(text), self.written);
+        } else if let Some((since, outcome)) = self.unfinished {
+            owe(Owing::Another(outcome), Some(since));
+        }
+        if let (Some((generation, since)), Some(observed)) =
+            (self.generation, self.status.observed_generation)
+            && observed < generation
+        {
+            owe(Owing::Generation(generation, observed), since);
+        } else if let Some(changed) = self.changed {
+            owe(Owing::Change, Some(changed));
+        }
+        if let Some((since, request)) = &self.requested
+            && (self.is_answer_void
+                || self.status.handled.as_ref().is_some_and(|handled| handled != request))
+        {
+            owe(Owing::Request(request.clone()), Some(*since));
+        }
+        if let Some(due) = self.due {
+            owe(Owing::Due(due), None);
+        }
+        if let Some(interval) = self.interval {
+            owe(Owing::Interval(self.rested.saturating_add(interval)), None);
+        }
+        debts
+    }
+
+    /// What will do what is owed, after the event `index`.
+    pub(crate) fn carrier(
+        &self,
+        debt: &Debt,
+        index: usize,
+        view: &View,
+        run: Option<usize>,
+        sources: &[SourceState],
+    ) -> Option<Carrier> {
+        if matches!(debt.owing, Owing::Revision(..)) {
+            return None;
+        }
+        if view.ready {
+            return Some(Carrier::Entry);
+        }
+        if run.is_some_and(|got| self.run_will_do(debt, got)) {
+            return Some(Carrier::Run);
+        }
+        let is_underway = self.handled_until > index
+            || self.is_change_underway
+            || self.is_list_underway
+            || self.sources.iter().any(|&source| sources[source].server != sources[source].store);
+        if is_underway {
+            return Some(Carrier::Event);
+        }
+        view.due.map(Carrier::Timer)
+    }
+
+    /// Whether a run that started with the event `got` can still settle a debt.
+    fn run_will_do(&self, debt: &Debt, got: usize) -> bool {
+        match &debt.owing {
+            Owing::Source(source, ..) => self.to_read.contains(source),
+            Owing::Generation(..) | Owing::Request(_) | Owing::Change => {
+                debt.since.is_none_or(|since| since < got)
+            }
+            Owing::Due(_) | Owing::Revision(..) => false,
+            Owing::Status(_) | Owing::Another(_) | Owing::Write | Owing::Interval(_) => true,
+        }
+    }
+
+    /// Whether something is owed that nothing will do.
+    pub(crate) fn is_lost(
+        &self,
+        index: usize,
+        view: &View,
+        run: Option<usize>,
+        sources: &[SourceState],
+    ) -> bool {
+        self.debts(sources)
+            .iter()
+            .any(|debt| self.carrier(debt, index, view, run, sources).is_none())
+    }
+}
+
+/// Why a status is not settled, if it is not.
+fn unsettled(status: &StatusSpec) -> Option<String> {
+    if let Some(ready) = status.ready.filter(|&ready| ready != Truth::True) {
+        return Some(match &status.reason {
+            Some(reason) => format!("Ready is {ready} with reason `{reason}`"),
+            None => format!("Ready is {ready}"),
+        });
+    }
+    if status.reconciling == Some(true) {
+        return Some("Reconciling is True".to_string());
+    }
+    match (&status.attempted, &status.applied) {
+        (Some(attempted), Some(applied)) if attempted != applied => {
+            Some(format!("`{attempted}` was attempted, `{applied}` is applied"))
+        }
+        _ => None,
+    }
+}
