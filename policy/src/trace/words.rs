@@ -140,7 +140,7 @@ pub(crate) fn waker(woken: Woken) -> (&'static str, &'static str) {
 pub(crate) fn consumed(history: &History, consumed: &Consumed) -> String {
     let set = consumed.set.map_or(String::new(), |set| format!(" that event {set} had set"));
     format!(
-        "The timer for {}{set} is gone since event {}: {} keeps one entry per key, so an add turns \
+        "The timer that was to fire at {}{set} is gone since event {}: {} keeps one entry per key, so an add turns \
          the waiting entry into a ready one; client-go's work queue would have kept it.",
         history.moment(consumed.due),
         consumed.by,
@@ -165,7 +165,8 @@ pub(crate) fn cause(story: &Story<'_>, key: &KeyStory) -> Cause {
     {
         cause.story.push(' ');
         cause.story.push_str(&consumed(history, gone));
-        let note = format!("this add consumed the timer for {}", history.moment(gone.due));
+        let note =
+            format!("this add consumed the timer that was to fire at {}", history.moment(gone.due));
         cause.events.push((gone.by, note));
     }
     cause

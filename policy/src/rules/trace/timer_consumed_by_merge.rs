@@ -83,9 +83,8 @@ fn check(story: &Story<'_>) -> Vec<Finding> {
             let consumed = key.consumed.as_ref()?;
             let name = history.key(key.key);
             let due = history.moment(consumed.due);
-            let message = format!(
-                "the add consumes the timer of `{name}` for {due}, and nothing sets it anew"
-            );
+            let message =
+                format!("the add consumes the timer of `{name}` that was to fire at {due}");
             let mut finding = RULE.finding(words::pointer(consumed.by), message);
             if let Some(set) = consumed.set {
                 finding = finding.beside(words::pointer(set), "the timer is set here");
