@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 #[path = "src/profile/schema.rs"]
-#[expect(unreachable_pub, reason = "shared with the library")]
+#[expect(unreachable_pub, unused_imports, reason = "shared with the library")]
 mod schema;
 
 fn main() {
     println!("cargo::rerun-if-changed=profiles");
     println!("cargo::rerun-if-changed=src/profile/schema.rs");
+    println!("cargo::rerun-if-changed=src/profile/contract.rs");
     if env::var("CARGO_CFG_TARGET_ARCH").as_deref() == Ok("wasm32") {
         // A small shadow stack first in memory turns an overflow into a trap; an initial memory
         // of 1 MiB spares the usual evaluation a `memory.grow`.

@@ -1,7 +1,7 @@
 //! JSON text as a tree that borrows from it.
 //!
 //! `serde_json::Value` costs two to five times as much, since it copies every string and sorts
-//! every map. `managedFields` is skipped: no rule reads it, and it is often half of an object.
+//! every map. `fieldsV1` is skipped: no rule reads it, and it is often half of an object.
 
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
@@ -231,7 +231,7 @@ impl<'de> Visitor<'de> for JsonVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
         let mut members = Vec::new();
         while let Some(key) = access.next_key_seed(Text)? {
-            if key == "managedFields" {
+            if key == "fieldsV1" {
                 access.next_value::<IgnoredAny>()?;
             } else {
                 members.push((key, access.next_value()?));

@@ -8,8 +8,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 pub use schema::{
-    Generation, Invariant, PhaseName, PhaseRule, Poke, Profile, Reasons, Test, Text, Timing,
-    Transitions, Witness,
+    Deadline, Finish, Generation, Instances, Invariant, Mirror, PhaseName, PhaseRule, Poke,
+    Profile, Reasons, Reference, Revision, Test, Text, Timing, Transitions, Witness,
 };
 
 use crate::pointer;

@@ -4,6 +4,9 @@
 
 extern crate alloc;
 
+#[path = "contract.rs"]
+mod contract;
+
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -12,6 +15,8 @@ use core::ops::Deref;
 
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize};
+
+pub use self::contract::{Deadline, Finish, Instances, Mirror, Reference, Revision};
 
 /// What is known about one kind, or about several kinds of one group that agree.
 ///
@@ -51,12 +56,36 @@ pub struct Profile<'a> {
     /// Whether the kind promises the first happy condition on each object that it has reconciled.
     #[serde(skip_serializing_if = "is_default")]
     pub summary: bool,
+    /// Condition types that the summary follows from: it is True only while each of these that is
+    /// present is True.
+    #[serde(skip_serializing_if = "is_default")]
+    pub dependents: Vec<Text<'a>>,
+    /// Whether the summary is True as soon as all of `dependents` are present and True.
+    #[serde(skip_serializing_if = "is_default")]
+    pub conjunction: bool,
+    /// Whether the summary is never True beside an abnormal condition that is True.
+    #[serde(skip_serializing_if = "is_default")]
+    pub exclusive: bool,
+    /// Whether the summary, while it is False, repeats the reason of the first of `abnormal` that
+    /// is True, or of the first of `dependents` that is False.
+    #[serde(skip_serializing_if = "is_default")]
+    pub copies_reason: bool,
+    /// Whether the summary stays Unknown, and is not False, until something has failed.
+    #[serde(skip_serializing_if = "is_default")]
+    pub tri_state: bool,
     /// Whether the kind has no status that says anything, and exists once it exists.
     #[serde(skip_serializing_if = "is_default")]
     pub statusless: bool,
     /// Whether a happy condition that became True or False never changes again (bounded work).
     #[serde(skip_serializing_if = "is_default")]
     pub terminal: bool,
+
+    /// How bounded work shows that it has come to its end.
+    #[serde(skip_serializing_if = "is_default")]
+    pub finish: Vec<Finish<'a>>,
+    /// How many instances the object needs to be ready.
+    #[serde(skip_serializing_if = "is_default")]
+    pub instances: Vec<Instances<'a>>,
 
     /// Where the observed generation stands.
     #[serde(skip_serializing_if = "is_default")]
@@ -79,6 +108,18 @@ pub struct Profile<'a> {
     /// What reasons of the happy condition mean when it is not True.
     #[serde(skip_serializing_if = "is_default")]
     pub reasons: Reasons<'a>,
+    /// Tests of which any one means that the work itself runs, so that nothing is waited for.
+    #[serde(skip_serializing_if = "is_default")]
+    pub acting: Vec<Test<'a>>,
+    /// What must not last.
+    #[serde(skip_serializing_if = "is_default")]
+    pub deadlines: Vec<Deadline<'a>>,
+    /// Other objects that this one names.
+    #[serde(skip_serializing_if = "is_default")]
+    pub references: Vec<Reference<'a>>,
+    /// Lists in the status whose items stand for items of the spec.
+    #[serde(skip_serializing_if = "is_default")]
+    pub mirrors: Vec<Mirror<'a>>,
 
     /// Texts that repeat the value of a field.
     #[serde(skip_serializing_if = "is_default")]
@@ -110,6 +151,9 @@ pub struct Generation<'a> {
     /// Conditions carry `observedGeneration` of their own, which says what they speak of.
     #[serde(skip_serializing_if = "is_default")]
     pub conditions: bool,
+    /// Every condition must carry it, by the kind's contract.
+    #[serde(skip_serializing_if = "is_default")]
+    pub required: bool,
     /// The field moves only when the object is ready or stalled: behind is normal while failing.
     #[serde(skip_serializing_if = "is_default")]
     pub at_rest: bool,
@@ -367,6 +411,6 @@ impl<'de> Visitor<'de> for TextVisitor {
     }
 }
 
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
