@@ -12,8 +12,7 @@ mod schema;
 
 fn main() {
     println!("cargo::rerun-if-changed=profiles");
-    println!("cargo::rerun-if-changed=src/profile/schema.rs");
-    println!("cargo::rerun-if-changed=src/profile/contract.rs");
+    println!("cargo::rerun-if-changed=src/profile");
     if env::var("CARGO_CFG_TARGET_ARCH").as_deref() == Ok("wasm32") {
         // A small shadow stack first in memory turns an overflow into a trap; an initial memory
         // of 1 MiB spares the usual evaluation a `memory.grow`.

@@ -27,6 +27,7 @@ pub mod object;
 pub mod pass;
 pub mod phase;
 pub mod pointer;
+pub mod polarity;
 pub mod profile;
 pub mod registry;
 pub mod repair;

@@ -32,6 +32,8 @@ pub struct Object<'a> {
     pub deleting: bool,
     /// The condition lists that the profile names, the main one first.
     pub lists: Vec<ConditionList<'a>>,
+    /// The present, if known.
+    pub now: Option<Time>,
 }
 
 /// One list of conditions.
@@ -93,7 +95,8 @@ impl Status<'_> {
 }
 
 impl<'a> Condition<'a> {
-    fn read(index: usize, json: &'a Json<'a>) -> Self {
+    /// The view of one element of a list.
+    pub fn read(index: usize, json: &'a Json<'a>) -> Self {
         let text = |key| json.at(key).str().unwrap_or("");
         let status = match json.at("status") {
             Json::Bool(true) => Status::True,
@@ -173,7 +176,14 @@ impl<'a> Object<'a> {
             generation: metadata.at("generation").integer(),
             deleting: !metadata.at("deletionTimestamp").is_empty(),
             lists,
+            now: None,
         }
+    }
+
+    /// The same at a time.
+    #[must_use]
+    pub fn at(self, now: Option<Time>) -> Self {
+        Object { now, ..self }
     }
 
     /// The API group; empty for the core group.

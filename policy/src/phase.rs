@@ -6,6 +6,7 @@ use alloc::string::String;
 use crate::finding::Phase;
 use crate::generation::{self, Observed};
 use crate::object::{Condition, Object, Status};
+use crate::polarity::{self, Polarity};
 use crate::profile::{PhaseName, Profile, Text, test};
 use crate::rule::View;
 
@@ -103,14 +104,31 @@ fn conditions(view: &View<'_>, behind: Option<String>) -> Judgement {
     let Some(summary) = summary else {
         return is(Phase::Unknown, "nothing in the status is known to say whether it is ready");
     };
-    let known = generation::of_condition(summary, object, profile);
-    if !view.profiled && known.is_none() && object.generation.is_some() {
-        return is(
-            Phase::Unknown,
-            format!("{} is True, but of no known generation", summary.type_),
-        );
+    if !view.profiled
+        && let Some(doubt) = doubt(summary, view)
+    {
+        return is(Phase::Unknown, doubt);
     }
     is(Phase::Settled, format!("{} is True", summary.type_))
+}
+
+/// Why the happy condition of a kind of which nothing is known cannot be believed.
+fn doubt(summary: &Condition<'_>, view: &View<'_>) -> Option<String> {
+    let (object, profile) = (view.object, view.profile);
+    let known = generation::of_condition(summary, object, profile);
+    if known.is_none() && object.generation.is_some() {
+        return Some(format!("{} is True, but of no known generation", summary.type_));
+    }
+    let against = object.conditions().iter().find(|condition| {
+        match (polarity::by_name(condition.type_), condition.status) {
+            (Polarity::Abnormal | Polarity::Progress, Status::True)
+            | (Polarity::Normal, Status::False | Status::Unknown) => true,
+            (Polarity::Abnormal | Polarity::Progress | Polarity::Normal | Polarity::Unknown, _) => {
+                false
+            }
+        }
+    })?;
+    Some(format!("{} is True, but {}", summary.type_, told(against)))
 }
 
 /// What a happy condition that is not True means.
@@ -126,7 +144,7 @@ fn unhappy(condition: &Condition<'_>, view: &View<'_>) -> Option<Judgement> {
         {
             Phase::Progressing
         }
-        Status::False if view.profiled => Phase::Failed,
+        Status::False if view.profiled => name(view.profile.unready.unwrap_or(PhaseName::Failed)),
         Status::Unknown if among(&reasons.failed) => Phase::Failed,
         Status::Unknown => Phase::Progressing,
         Status::False | Status::True | Status::Other(_) | Status::Missing => return None,

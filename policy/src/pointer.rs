@@ -2,7 +2,7 @@
 //!
 //! A field path is what a kubectl user writes: `status.history[0].chartVersion`,
 //! `metadata.annotations['example.com/token']`, `status.listeners[*].conditions`,
-//! `status.conditions[type=Ready].message`.
+//! `status.conditions[type=Ready].message`, `status.racks[*].members` also where `racks` is a map.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -29,7 +29,7 @@ pub enum Step<'p> {
     Key(&'p str),
     /// An element of an array.
     Index(usize),
-    /// Every element of an array.
+    /// Every element of an array, or every value of a map.
     All,
     /// The elements of an array whose member has this value.
     Match(&'p str, &'p str),
@@ -103,7 +103,11 @@ fn walk<'r, 'a>(mut value: &'r Json<'a>, mut steps: Steps<'_>) -> Option<&'r Jso
         value = match step {
             Step::Key(key) => value.get(key)?,
             Step::Index(index) => value.items().get(index)?,
-            Step::All => return value.items().iter().find_map(|item| walk(item, steps.clone())),
+            Step::All => {
+                let members = value.members().iter().map(|(_, member)| member);
+                let mut items = value.items().iter().chain(members);
+                return items.find_map(|item| walk(item, steps.clone()));
+            }
             Step::Match(key, wanted) => {
                 return value
                     .items()
@@ -149,6 +153,11 @@ fn collect<'r, 'a>(
         Some(Step::All) => {
             for (index, item) in value.items().iter().enumerate() {
                 collect(item, rest.clone(), format!("{pointer}/{index}"), found);
+            }
+            for (key, member) in value.members() {
+                let mut pointer = pointer.clone();
+                push(&mut pointer, key);
+                collect(member, rest.clone(), pointer, found);
             }
         }
         Some(Step::Match(key, wanted)) => {

@@ -1,5 +1,6 @@
 //! What is known about kinds: the built-in profiles and those of the settings.
 
+pub mod number;
 mod schema;
 pub mod test;
 
@@ -100,6 +101,11 @@ pub fn problems(profile: &Profile<'_>, at: &str) -> Vec<(String, String)> {
             }
         }
     }
+    for (place, tests) in tests(profile) {
+        for (index, one) in tests.iter().enumerate() {
+            test::problems(one, &format!("{at}/{place}/{index}"), &mut found);
+        }
+    }
     if profile.kinds.is_empty() {
         found.push((format!("{at}/kinds"), "names no kind".into()));
     }
@@ -110,6 +116,31 @@ pub fn problems(profile: &Profile<'_>, at: &str) -> Vec<(String, String)> {
         }
     }
     found
+}
+
+/// Every list of tests of a profile, with its place.
+fn tests<'p, 'a>(profile: &'p Profile<'a>) -> Vec<(String, &'p [Test<'a>])> {
+    let mut lists = alloc::vec![
+        ("suspended".into(), &*profile.suspended),
+        ("acting".into(), &*profile.acting),
+    ];
+    for (index, finish) in profile.finish.iter().enumerate() {
+        lists.push((format!("finish/{index}/when"), &*finish.when));
+    }
+    for (index, deadline) in profile.deadlines.iter().enumerate() {
+        lists.push((format!("deadlines/{index}/when"), &*deadline.when));
+    }
+    for (index, witness) in profile.witnesses.iter().enumerate() {
+        lists.push((format!("witnesses/{index}/when"), &*witness.when));
+    }
+    for (index, invariant) in profile.invariants.iter().enumerate() {
+        lists.push((format!("invariants/{index}/when"), &*invariant.when));
+        lists.push((format!("invariants/{index}/must"), &*invariant.must));
+    }
+    for (index, rule) in profile.phases.iter().enumerate() {
+        lists.push((format!("phases/{index}/when"), &*rule.when));
+    }
+    lists
 }
 
 /// The conventions of the field alone, for kinds without a profile.

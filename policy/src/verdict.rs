@@ -46,7 +46,7 @@ pub fn check(observation: &Observation<'_>) -> Result<Verdict, Fault> {
 
     let found = Kind::of(&root, &settings);
     let profile = found.profile();
-    let object = Object::read(&root, profile);
+    let object = Object::read(&root, profile).at(now);
     let view = View { object: &object, profile, profiled: found.is_known(), now };
 
     let old = old_root.as_ref().map(|root| Object::read(root, profile));
@@ -59,7 +59,7 @@ pub fn check(observation: &Observation<'_>) -> Result<Verdict, Fault> {
     let related_objects: Vec<Object<'_>> = related_roots
         .iter()
         .zip(&related_kinds)
-        .map(|(root, kind)| Object::read(root, kind.profile()))
+        .map(|(root, kind)| Object::read(root, kind.profile()).at(now))
         .collect();
     let related: Vec<View<'_>> = related_objects
         .iter()

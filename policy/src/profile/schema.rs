@@ -6,17 +6,18 @@ extern crate alloc;
 
 #[path = "contract.rs"]
 mod contract;
+#[path = "language.rs"]
+mod language;
+#[path = "text.rs"]
+mod text;
 
-use alloc::borrow::Cow;
-use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::fmt;
-use core::ops::Deref;
 
-use serde::de::Visitor;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 pub use self::contract::{Deadline, Finish, Instances, Mirror, Reference, Revision};
+pub use self::language::Test;
+pub use self::text::Text;
 
 /// What is known about one kind, or about several kinds of one group that agree.
 ///
@@ -120,6 +121,10 @@ pub struct Profile<'a> {
     /// Lists in the status whose items stand for items of the spec.
     #[serde(skip_serializing_if = "is_default")]
     pub mirrors: Vec<Mirror<'a>>,
+    /// What a happy condition at False means where its reason does not tell; `failed` if not
+    /// written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unready: Option<PhaseName>,
 
     /// Texts that repeat the value of a field.
     #[serde(skip_serializing_if = "is_default")]
@@ -297,118 +302,6 @@ pub enum PhaseName {
     Terminating,
     /// The object does not tell.
     Unknown,
-}
-
-/// One test of one condition or one field. All that is written must hold.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default, bound(deserialize = "'de: 'a"))]
-pub struct Test<'a> {
-    /// A condition type of the main list; `*` for any.
-    #[serde(skip_serializing_if = "is_default")]
-    pub condition: Text<'a>,
-    /// The condition's status is one of these.
-    #[serde(skip_serializing_if = "is_default")]
-    pub status: Vec<Text<'a>>,
-    /// The condition's reason is one of these.
-    #[serde(skip_serializing_if = "is_default")]
-    pub reason: Vec<Text<'a>>,
-    /// The condition's message, or the field's text, contains one of these.
-    #[serde(skip_serializing_if = "is_default")]
-    pub contains: Vec<Text<'a>>,
-    /// A field path.
-    #[serde(skip_serializing_if = "is_default")]
-    pub field: Text<'a>,
-    /// The field's value is one of these, as text.
-    #[serde(rename = "in", skip_serializing_if = "is_default")]
-    pub one_of: Vec<Text<'a>>,
-    /// The field is missing, or its value is none of these.
-    #[serde(skip_serializing_if = "is_default")]
-    pub not_in: Vec<Text<'a>>,
-    /// Whether the condition or the field exists and is not empty.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub exists: Option<bool>,
-    /// The field equals this other field; two missing fields are equal.
-    #[serde(skip_serializing_if = "is_default")]
-    pub equals: Text<'a>,
-    /// The field, a number (0 if missing), is less than this field or number.
-    #[serde(skip_serializing_if = "is_default")]
-    pub below: Text<'a>,
-    /// The field, a number (0 if missing), is at least this field or number.
-    #[serde(skip_serializing_if = "is_default")]
-    pub least: Text<'a>,
-    /// What `below` and `least` take for a missing other field; 0 if missing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub default: Option<i64>,
-}
-
-/// A string that borrows from the text it was read from.
-#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Text<'a>(pub Cow<'a, str>);
-
-impl Deref for Text<'_> {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Text<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, formatter)
-    }
-}
-
-impl fmt::Display for Text<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
-    }
-}
-
-impl PartialEq<str> for Text<'_> {
-    fn eq(&self, other: &str) -> bool {
-        self.0 == other
-    }
-}
-
-impl PartialEq<&str> for Text<'_> {
-    fn eq(&self, other: &&str) -> bool {
-        self.0 == *other
-    }
-}
-
-impl Serialize for Text<'_> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(TextVisitor)
-    }
-}
-
-struct TextVisitor;
-
-impl<'de> Visitor<'de> for TextVisitor {
-    type Value = Text<'de>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a string")
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Text(Cow::Borrowed(text)))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Text(Cow::Owned(text.to_string())))
-    }
-
-    fn visit_string<E>(self, text: String) -> Result<Self::Value, E> {
-        Ok(Text(Cow::Owned(text)))
-    }
 }
 
 pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
