@@ -67,24 +67,6 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// The manual page of the exit codes, Markdown.
-pub fn manual() -> String {
-    let mut page = String::from(
-        "# Exit codes\n\n\
-         | code | name | meaning |\n\
-         | --- | --- | --- |\n",
-    );
-    for exit in Exit::ALL {
-        let name = format!("{exit:?}").to_lowercase();
-        page += &format!("| {} | {name} | {} |\n", exit.code(), exit.meaning());
-    }
-    page += "\nWhere several hold, the greatest wins: a run that could not judge everything vouches \
-             for nothing, whatever it found in the rest. The output's format makes no difference.\n\n\
-             A closed pipe (`plumb replay … | head`) ends quietly with the code of what was judged \
-             until then.\n";
-    page
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

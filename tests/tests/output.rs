@@ -9,7 +9,7 @@ use plumb_host::input::{Document, Syntax};
 use plumb_host::output::{FailOn, Format, Manner, Output, Verbosity, exit};
 use plumb_host::replay::result::{
     Clock, Decided, End, Event, Expectation, FindingCounts, Fixture, InputError, Judged, Place,
-    PolicyIdentity, Report, SCHEMA, Summary,
+    PolicyIdentity, Report, SCHEMA, Skipped, Summary,
 };
 
 const YAML: &str = include_str!("../data/output/torn.yaml");
@@ -45,6 +45,7 @@ fn judged(scope: Scope, version: &str, places: Vec<Place>) -> Judged {
         name: "app".into(),
         uid: "00000000-0000-0000-0000-000000000001".into(),
         resource_version: version.into(),
+        now: None,
         phase: Phase::Unknown,
         reason: "parts of the status disagree".into(),
         coherence: Coherence::Incoherent,
@@ -223,6 +224,9 @@ fn report() -> (Report, Vec<usize>) {
         findings: FindingCounts { error: 3, warning: 1, info: 1 },
         unmet: 2,
         unreadable: 1,
+        failed: 1,
+        repeated: 2,
+        skipped: 1,
     };
     let report = Report {
         schema: SCHEMA,
@@ -235,6 +239,13 @@ fn report() -> (Report, Vec<usize>) {
         results,
         fixtures: vec![fixture],
         errors,
+        skipped: vec![Skipped {
+            input: "audit.jsonl".into(),
+            document: 3,
+            count: 1,
+            message: "a read".into(),
+        }],
+        updated: Vec::new(),
         summary,
     };
     (report, vec![0, 1, 2])

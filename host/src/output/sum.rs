@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Manner, Verbosity, words};
 use crate::engine::{Coherence, Phase, Scope, Severity};
 use crate::replay::result::{
-    Clock, Event, Expectation, FindingCounts, InputError, Judged, Report, Summary,
+    Clock, Event, Expectation, FindingCounts, InputError, Judged, Report, Skipped, Summary,
 };
 
 /// What the sum needs beyond [`Summary`].
@@ -144,6 +144,13 @@ impl Tally {
             }
         }
         rows.push(("judged", judged.join(", ")));
+        if summary.repeated > 0 {
+            let states = words::count(summary.repeated, "state");
+            rows.push(("repeated", format!("{states}, seen before and not judged again")));
+        }
+        if summary.skipped > 0 {
+            rows.push(("skipped", skipped(summary.skipped, &report.skipped)));
+        }
         if summary.objects > 0 {
             let mut profiles = format!("for {}", words::count(summary.profiled, "object"));
             if summary.unprofiled > 0 {
@@ -219,6 +226,21 @@ pub(super) fn findings(counts: FindingCounts) -> String {
         .map(|(number, thing)| words::count(number, thing))
         .collect::<Vec<_>>()
         .join(", ")
+}
+
+/// How much holds nothing to judge, with the first few of it.
+fn skipped(number: usize, skipped: &[Skipped]) -> String {
+    let which: Vec<_> = skipped
+        .iter()
+        .map(|part| words::clean(&format!("{}#{}: {}", part.input, part.document, part.message)))
+        .collect();
+    let which: Vec<_> = which.iter().map(String::as_str).collect();
+    let parts = words::count(number, "part");
+    if which.is_empty() {
+        format!("{parts} with nothing to judge")
+    } else {
+        format!("{parts} with nothing to judge: {}", shorten(&which, 2))
+    }
 }
 
 fn clock(clock: &Clock) -> String {
