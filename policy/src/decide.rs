@@ -165,18 +165,19 @@ fn next(outcome: Option<OutcomeType>, by: &str, view: &View<'_>) -> (Action, &'s
     }
 }
 
-/// Milliseconds of a timing: a field of the object, or a fixed duration.
+/// Milliseconds of a timing: a field of the object (seconds if it is a number), or a fixed
+/// duration; see `Timing`.
 pub fn timing(text: &str, object: &Object<'_>) -> Option<i64> {
-    if text.is_empty() {
-        return None;
-    }
-    time::duration(text).or_else(|| {
-        let value = object.field(text)?;
-        match value.integer() {
+    let (path, otherwise) = text.split_once('|').unwrap_or(("", text));
+    let path = if path.is_empty() { text } else { path };
+    let value = match object.field(path) {
+        Some(value) => match value.integer() {
             Some(seconds) => seconds.checked_mul(1_000),
-            None => time::duration(value.str()?),
-        }
-    })
+            None => value.str().and_then(time::duration),
+        },
+        None => None,
+    };
+    value.or_else(|| time::duration(otherwise))
 }
 
 /// The kind's interval in words, for messages.

@@ -31,6 +31,7 @@ pub mod polarity;
 pub mod profile;
 pub mod registry;
 pub mod repair;
+pub mod revision;
 pub mod rule;
 pub(crate) mod rules;
 pub mod settings;

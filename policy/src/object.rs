@@ -94,6 +94,19 @@ impl Status<'_> {
     }
 }
 
+impl<'a> Status<'a> {
+    /// As [`Status::text`], for as long as the object lives.
+    pub fn name(self) -> &'a str {
+        match self {
+            Status::True => "True",
+            Status::False => "False",
+            Status::Unknown => "Unknown",
+            Status::Other(text) => text,
+            Status::Missing => "",
+        }
+    }
+}
+
 impl<'a> Condition<'a> {
     /// The view of one element of a list.
     pub fn read(index: usize, json: &'a Json<'a>) -> Self {

@@ -9,10 +9,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 pub use schema::{
-    Deadline, Finish, Generation, Instances, Invariant, Mirror, PhaseName, PhaseRule, Poke,
+    Deadline, Finish, Generation, Instances, Invariant, Level, Mirror, PhaseName, PhaseRule, Poke,
     Profile, Reasons, Reference, Revision, Test, Text, Timing, Transitions, Witness,
 };
 
+use crate::finding::Severity;
 use crate::pointer;
 
 mod packed {
@@ -106,6 +107,14 @@ pub fn problems(profile: &Profile<'_>, at: &str) -> Vec<(String, String)> {
             test::problems(one, &format!("{at}/{place}/{index}"), &mut found);
         }
     }
+    for (index, witness) in profile.witnesses.iter().enumerate() {
+        for (number, template) in witness.text.iter().enumerate() {
+            for filter in crate::template::unknown_filters(template) {
+                let place = format!("{at}/witnesses/{index}/text/{number}");
+                found.push((place, format!("`{filter}` is no filter")));
+            }
+        }
+    }
     if profile.kinds.is_empty() {
         found.push((format!("{at}/kinds"), "names no kind".into()));
     }
@@ -157,5 +166,15 @@ pub fn conventional() -> Profile<'static> {
             ..Test::default()
         }],
         ..Profile::default()
+    }
+}
+
+impl From<Level> for Severity {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::Info => Severity::Info,
+            Level::Warning => Severity::Warning,
+            Level::Error => Severity::Error,
+        }
     }
 }

@@ -19,6 +19,7 @@ pub static RULES: &[&Rule] = &[
     &conditions::reconciling_and_stalled::RULE,
     &trace::request_consumed_by_earlier_run::RULE,
     &trace::stale_read_concluded::RULE,
+    &witness::status_breaks_invariant::RULE,
     &trace::timer_consumed_by_merge::RULE,
 ];
 

@@ -15,25 +15,30 @@ use crate::rule::View;
 use crate::witness::{self, Says};
 
 /// The patch, RFC 6902; nothing where there is nothing to do.
+///
+/// An object that is being deleted is never held (its controller clears the fields and leaves the
+/// conditions), but what was held before is released.
 pub fn patch(view: &View<'_>) -> Option<String> {
     let (object, profile) = (view.object, view.profile);
-    if profile.witnesses.is_empty() || object.deleting {
-        return None;
-    }
     let mut operations = Vec::new();
     for type_ in &profile.happy {
         let Some(condition) = object.condition(type_) else { continue };
-        let witnesses = || profile.witnesses.iter().filter(|witness| witness.condition == **type_);
-        let is = |torn: bool, status: &str| {
-            witnesses().any(|witness| match witness::says(witness, object, Some(status)) {
-                Says::Torn(_) => torn,
-                Says::Agrees => !torn,
-                Says::Nothing => false,
-            })
+        let status = match condition.status {
+            Status::True if !object.deleting => "True",
+            Status::Unknown => "Unknown",
+            _ => continue,
         };
+        let (mut torn, mut agrees) = (false, false);
+        for witness in profile.witnesses.iter().filter(|witness| witness.condition == **type_) {
+            match witness::says(witness, object, Some(status)) {
+                Says::Torn(_) => torn = true,
+                Says::Agrees => agrees = true,
+                Says::Nothing => {}
+            }
+        }
         let value = match condition.status {
-            Status::True if is(true, "True") => "Unknown",
-            Status::Unknown if is(false, "Unknown") && !is(true, "Unknown") => "True",
+            Status::True if torn => "Unknown",
+            Status::Unknown if agrees && !torn => "True",
             _ => continue,
         };
         let type_path = object.place(condition, "type");

@@ -1,11 +1,11 @@
 //! Witness templates: `stored artifact for revision '{status.artifact.revision}'`.
 
 use alloc::borrow::Cow;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::json::Json;
-use crate::pointer;
+use crate::{pointer, revision};
 
 /// One piece of a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,31 +20,76 @@ pub enum Piece<'t> {
     Any,
 }
 
-/// What a placeholder takes of a field's value.
+/// What a placeholder takes of a field's value, and how it compares; see `Witness`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Filter {
     /// All of it.
     Whole,
-    /// What follows its last `:`, or all of it where there is none.
+    /// What follows its last `:`, else its last `/`, else all of it.
     Hash,
     /// All of it in lower case.
     Lower,
+    /// The number of a list's elements.
+    Count,
+    /// A revision, in any of the forms that it had over time.
+    Revision,
+    /// A version whose build metadata does not count.
+    Version,
 }
 
 impl Filter {
-    fn apply(self, value: Cow<'_, str>) -> Cow<'_, str> {
+    /// The filter of this name.
+    pub fn named(name: &str) -> Option<Filter> {
+        Some(match name {
+            "" => Filter::Whole,
+            "hash" => Filter::Hash,
+            "lower" => Filter::Lower,
+            "count" => Filter::Count,
+            "revision" => Filter::Revision,
+            "version" => Filter::Version,
+            _ => return None,
+        })
+    }
+
+    /// What the field holds; nothing if it is missing.
+    pub fn read<'r>(self, field: Option<&'r Json<'_>>) -> Option<Cow<'r, str>> {
+        let field = field?;
         match self {
-            Filter::Whole => value,
-            Filter::Hash => match value.rfind(':') {
-                Some(at) => match value {
-                    Cow::Borrowed(text) => Cow::Borrowed(&text[at + 1..]),
-                    Cow::Owned(text) => Cow::Owned(text[at + 1..].into()),
-                },
-                None => value,
-            },
-            Filter::Lower => Cow::Owned(value.to_lowercase()),
+            Filter::Count => Some(Cow::Owned(match field {
+                Json::Array(items) => items.len().to_string(),
+                Json::Object(members) => members.len().to_string(),
+                _ => return None,
+            })),
+            Filter::Whole | Filter::Revision | Filter::Version => field.scalar(),
+            Filter::Hash => field.scalar().map(|value| match value {
+                Cow::Borrowed(text) => Cow::Borrowed(hash(text)),
+                Cow::Owned(text) => Cow::Owned(hash(&text).into()),
+            }),
+            Filter::Lower => field.scalar().map(|value| Cow::Owned(value.to_lowercase())),
         }
     }
+
+    /// Whether what a text says is what the field holds.
+    fn agrees(self, said: &str, held: Option<&str>) -> bool {
+        match (self, held) {
+            (Filter::Count, None) => said == "0",
+            (_, None) => false,
+            (Filter::Revision, Some(held)) => revision::same(said, held),
+            (Filter::Version, Some(held)) => without_build(said) == without_build(held),
+            (Filter::Whole | Filter::Hash | Filter::Lower | Filter::Count, Some(held)) => {
+                said == held
+            }
+        }
+    }
+}
+
+fn hash(text: &str) -> &str {
+    let at = text.rfind(':').or_else(|| text.rfind('/'));
+    at.map_or(text, |at| &text[at + 1..])
+}
+
+fn without_build(version: &str) -> &str {
+    version.split_once('+').map_or(version, |(version, _)| version)
 }
 
 /// What a text says where a template speaks of a field.
@@ -82,9 +127,7 @@ pub fn pieces(template: &str) -> Vec<Piece<'_>> {
         pieces.push(match (path.trim(), filter.trim()) {
             ("*", _) => Piece::Word,
             ("**", _) => Piece::Any,
-            (path, "hash") => Piece::Field(path, Filter::Hash),
-            (path, "lower") => Piece::Field(path, Filter::Lower),
-            (path, _) => Piece::Field(path, Filter::Whole),
+            (path, filter) => Piece::Field(path, Filter::named(filter).unwrap_or(Filter::Whole)),
         });
         rest = tail;
     }
@@ -104,10 +147,8 @@ pub fn compare(template: &str, text: &str, root: &Json<'_>) -> Comparison {
     let values: Vec<Option<Cow<'_, str>>> = pieces
         .iter()
         .map(|piece| match piece {
-            Piece::Field(path, filter) => {
-                pointer::find(root, path)?.scalar().map(|value| filter.apply(value))
-            }
-            _ => None,
+            Piece::Field(path, filter) => filter.read(pointer::find(root, path)),
+            Piece::Fixed(_) | Piece::Word | Piece::Any => None,
         })
         .collect();
     if matches(&pieces, &values, text) {
@@ -119,9 +160,9 @@ pub fn compare(template: &str, text: &str, root: &Json<'_>) -> Comparison {
     }
     let mut differs = Vec::new();
     for (place, piece) in pieces.iter().enumerate() {
-        let Piece::Field(path, _) = piece else { continue };
+        let Piece::Field(path, filter) = piece else { continue };
         let Some(&(_, word)) = said.iter().find(|(at, _)| *at == place) else { continue };
-        if values[place].as_deref() != Some(word) {
+        if !filter.agrees(word, values[place].as_deref()) {
             differs.push(Mismatch {
                 field: (*path).into(),
                 said: word.into(),
@@ -130,6 +171,31 @@ pub fn compare(template: &str, text: &str, root: &Json<'_>) -> Comparison {
         }
     }
     if differs.is_empty() { Comparison::Agrees } else { Comparison::Differs(differs) }
+}
+
+/// The filters of a template that are not known.
+pub fn unknown_filters(template: &str) -> impl Iterator<Item = &str> {
+    template.split('{').skip(1).filter_map(|rest| {
+        let (inside, _) = rest.split_once('}')?;
+        let (_, filter) = inside.split_once('|')?;
+        Filter::named(filter.trim()).is_none().then_some(filter)
+    })
+}
+
+/// The template with the fields' values in place; `nothing` for a missing field.
+pub fn render(template: &str, root: &Json<'_>) -> String {
+    let mut text = String::with_capacity(template.len());
+    for piece in pieces(template) {
+        match piece {
+            Piece::Fixed(fixed) => text.push_str(fixed),
+            Piece::Field(path, filter) => {
+                text.push_str(&filter.read(pointer::find(root, path)).unwrap_or("nothing".into()));
+            }
+            Piece::Word => text.push_str("{*}"),
+            Piece::Any => text.push_str("{**}"),
+        }
+    }
+    text
 }
 
 /// Whether `text` is the template with the fields' values in place.
@@ -147,6 +213,7 @@ fn matches(pieces: &[Piece<'_>], values: &[Option<Cow<'_, str>>], text: &str) ->
             _ => false,
         },
         Piece::Word => ends(text, true).any(|at| matches(rest, later, &text[at..])),
+        Piece::Any if rest.is_empty() => true,
         Piece::Any => ends(text, false).any(|at| matches(rest, later, &text[at..])),
     }
 }
@@ -173,6 +240,7 @@ fn capture<'t>(
             Piece::Word => {
                 ends(text, true).any(|at| step(place + 1, pieces, values, &text[at..], said))
             }
+            Piece::Any if place + 1 == pieces.len() => true,
             Piece::Any => {
                 ends(text, false).any(|at| step(place + 1, pieces, values, &text[at..], said))
             }
@@ -253,6 +321,32 @@ mod tests {
     }
 
     #[test]
+    fn a_count_is_of_elements() {
+        let json = r#"{"status":{"inventory":[{"name":"a"},{"name":"b"}]}}"#;
+        let template = "generated {status.inventory|count} artifact(s)";
+        assert_eq!(over(json, template, "generated 2 artifact(s)"), Comparison::Agrees);
+        let Comparison::Differs(found) = over(json, template, "generated 3 artifact(s)") else {
+            panic!("a mismatch")
+        };
+        assert_eq!(found[0].held.as_deref(), Some("2"));
+        assert_eq!(over("{}", template, "generated 0 artifact(s)"), Comparison::Agrees);
+        assert!(matches!(over("{}", template, "generated 1 artifact(s)"), Comparison::Differs(_)));
+    }
+
+    #[test]
+    fn versions_are_compared_without_build_metadata() {
+        let json = r#"{"v":"1.2.3+4f2e5d8a1c4f"}"#;
+        assert_eq!(over(json, "version {v|version}", "version 1.2.3"), Comparison::Agrees);
+        assert!(matches!(over(json, "version {v|version}", "version 1.2.4"), Comparison::Differs(_)));
+    }
+
+    #[test]
+    fn a_template_is_rendered_with_values() {
+        let json = Json::parse(r#"{"a":1}"#).expect("valid");
+        assert_eq!(render("{a} is not {b.c}", &json), "1 is not nothing");
+    }
+
+    #[test]
     fn filters_take_a_part() {
         let json = r#"{"kind":"GitRepository","r":"main@sha1:abc","n":"x"}"#;
         let template = "{kind|lower}/{n}/{r|hash}.tar.gz";
@@ -261,5 +355,7 @@ mod tests {
             over(json, template, "gitrepository/x/abd.tar.gz"),
             Comparison::Differs(_)
         ));
+        let legacy = r#"{"kind":"GitRepository","r":"main/abc","n":"x"}"#;
+        assert_eq!(over(legacy, template, "gitrepository/x/abc.tar.gz"), Comparison::Agrees);
     }
 }

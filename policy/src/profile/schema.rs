@@ -103,6 +103,10 @@ pub struct Profile<'a> {
     /// The annotation that asks for a reconcile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub poke: Option<Poke<'a>>,
+    /// Annotations that ask for more than a reconcile; they count only where their value is that of
+    /// `poke`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub poke_more: Vec<Poke<'a>>,
     /// How long things take.
     #[serde(skip_serializing_if = "is_default")]
     pub timing: Timing<'a>,
@@ -188,7 +192,8 @@ pub struct Poke<'a> {
     pub handled: Text<'a>,
 }
 
-/// How long things take: each a field path, or a duration such as `30s`.
+/// How long things take: each a field path, a duration such as `30s`, or a path with what counts
+/// where the field is missing: `spec.timeout|5m`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default, bound(deserialize = "'de: 'a"))]
 pub struct Timing<'a> {
@@ -219,6 +224,9 @@ pub struct Reasons<'a> {
     /// Another object is waited for.
     #[serde(skip_serializing_if = "is_default")]
     pub waiting: Vec<Text<'a>>,
+    /// Parts of the message that say so too, where the reason is one that failures have as well.
+    #[serde(skip_serializing_if = "is_default")]
+    pub waiting_messages: Vec<Text<'a>>,
     /// Only a new spec can help.
     #[serde(skip_serializing_if = "is_default")]
     pub terminal: Vec<Text<'a>>,
@@ -232,9 +240,16 @@ pub struct Reasons<'a> {
 
 /// A text that repeats the value of a field.
 ///
-/// A template's placeholders: `{status.artifact.revision}` stands for the field's value,
-/// `{path|hash}` for what follows its last `:`, `{path|lower}` for it in lower case, `{*}` for a
-/// word without white space or quotes, `{**}` for any text, also none.
+/// A template's placeholders: `{status.artifact.revision}` stands for the field's value, `{*}` for
+/// a word without white space or quotes, `{**}` for any text, also none. A filter takes a part of
+/// the field's value, or compares it by its meaning:
+///
+/// - `{path|hash}` is what follows its last `:`, else its last `/`, else all of it;
+/// - `{path|lower}` is all of it in lower case;
+/// - `{path|count}` is the number of a list's elements, none if it is missing;
+/// - `{path|revision}` is a revision: `main/<hash>` and `main@sha1:<hash>` are the same one, and
+///   digests of two algorithms are not compared;
+/// - `{path|version}` is a version whose build metadata (`+…`) does not count.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default, bound(deserialize = "'de: 'a"))]
 pub struct Witness<'a> {
@@ -255,12 +270,31 @@ pub struct Witness<'a> {
     /// Tests that must all hold for the witness to speak.
     #[serde(skip_serializing_if = "is_default")]
     pub when: Vec<Test<'a>>,
-    /// A field that is missing is fine; else it is a mismatch too.
+    /// A field that is missing is fine. Else it is a mismatch too, unless the object is only an
+    /// excerpt: one without uid, resource version, generation and observed generation.
     #[serde(skip_serializing_if = "is_default")]
     pub optional: bool,
+    /// The text names what the field does not hold so far: to agree is the fault.
+    #[serde(skip_serializing_if = "is_default")]
+    pub outdated: bool,
+    /// How bad a disagreement is; an error if not written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level: Option<Level>,
 }
 
-/// What always holds: where all of `when` hold, all of `must` hold.
+/// How bad a disagreement is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// Worth knowing.
+    Info,
+    /// Wrong, but nobody acts on it.
+    Warning,
+    /// Who trusts it does the wrong thing.
+    Error,
+}
+
+/// What holds whenever the controller is at rest: where all of `when` hold, all of `must` hold.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default, bound(deserialize = "'de: 'a"))]
 pub struct Invariant<'a> {
@@ -268,8 +302,15 @@ pub struct Invariant<'a> {
     pub when: Vec<Test<'a>>,
     /// What must hold then.
     pub must: Vec<Test<'a>>,
-    /// What is wrong otherwise, as one sentence without a final stop.
+    /// What is wrong otherwise, as one sentence without a final stop; `{path}` stands for the
+    /// field's value.
     pub message: Text<'a>,
+    /// It also holds while work is under way, or while the object is suspended.
+    #[serde(skip_serializing_if = "is_default")]
+    pub always: bool,
+    /// How bad it is otherwise; an error if not written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level: Option<Level>,
 }
 
 /// How to tell a phase.

@@ -91,33 +91,36 @@ fn check(view: &View<'_>) -> Vec<Finding> {
         let speaker = if torn.condition.is_empty() {
             pointer::readable(&torn.text_path)
         } else {
-            format!("{} is {}", torn.condition, status(view, torn.condition))
+            format!("{} is {}", torn.condition, torn.status)
         };
         let note = format!("says `{said}`");
         // Several texts about one field are one fault.
         if let Some(known) = findings.iter_mut().find(|finding| finding.path == torn.field_path) {
             *known = known.clone().beside(torn.text_path, note);
+            known.severity = known.severity.max(torn.severity);
             continue;
         }
         let message = match &torn.mismatch.held {
+            Some(_) if torn.outdated => {
+                format!("{speaker} for `{said}`, but {field} is that already")
+            }
             Some(held) => format!("{speaker} for `{said}`, but {field} is `{held}`"),
             None => format!("{speaker} for `{said}`, but there is no {field}"),
         };
-        findings.push(RULE.finding(torn.field_path, message).beside(torn.text_path, note).help(
+        let help = if torn.outdated {
+            "the rest of the status was written without its conditions: wait for the controller's \
+             next write, or ask for a reconcile"
+                .into()
+        } else {
             format!(
                 "a consumer that trusts the condition acts on {field}, which is of another state: \
                  do not use it before both agree, and compare {field} instead of the condition; \
                  the controller should write both in one request"
-            ),
-        ));
+            )
+        };
+        let mut finding = RULE.finding(torn.field_path, message).beside(torn.text_path, note);
+        finding.severity = torn.severity;
+        findings.push(finding.help(help));
     }
     findings
-}
-
-fn status<'a>(view: &View<'a>, type_: &str) -> &'a str {
-    match view.object.condition(type_).map(|condition| condition.status) {
-        Some(crate::object::Status::True) => "True",
-        Some(crate::object::Status::False) => "False",
-        _ => "Unknown",
-    }
 }
