@@ -337,7 +337,10 @@ mod tests {
     fn versions_are_compared_without_build_metadata() {
         let json = r#"{"v":"1.2.3+4f2e5d8a1c4f"}"#;
         assert_eq!(over(json, "version {v|version}", "version 1.2.3"), Comparison::Agrees);
-        assert!(matches!(over(json, "version {v|version}", "version 1.2.4"), Comparison::Differs(_)));
+        assert!(matches!(
+            over(json, "version {v|version}", "version 1.2.4"),
+            Comparison::Differs(_)
+        ));
     }
 
     #[test]

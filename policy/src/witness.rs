@@ -83,7 +83,11 @@ pub fn says<'a>(witness: &Witness<'_>, object: &Object<'a>, status: Option<&str>
     if !test::all(&witness.when, object) {
         return Says::Nothing;
     }
-    if witness.outdated { outdated(witness, &speaker, object) } else { compare(witness, &speaker, object) }
+    if witness.outdated {
+        outdated(witness, &speaker, object)
+    } else {
+        compare(witness, &speaker, object)
+    }
 }
 
 /// The text that a witness reads.

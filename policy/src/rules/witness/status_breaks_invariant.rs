@@ -3,6 +3,7 @@ use alloc::vec::Vec;
 
 use crate::declare_rule;
 use crate::finding::{Finding, Severity};
+use crate::object::Condition;
 use crate::phase;
 use crate::profile::{Invariant, test};
 use crate::rule::{Check, View};
@@ -131,7 +132,7 @@ fn broken(invariant: &Invariant<'_>, view: &View<'_>) -> Option<Finding> {
 /// Neither suspended, nor behind its spec, nor at work.
 fn at_rest(view: &View<'_>) -> bool {
     let (object, profile) = (view.object, view.profile);
-    let works = |type_: &str| object.condition(type_).is_some_and(|found| found.is_true());
+    let works = |type_: &str| object.condition(type_).is_some_and(Condition::is_true);
     !test::any(&profile.suspended, object)
         && phase::behind(object, profile).is_none()
         && !profile.progress.iter().any(|type_| works(type_))
