@@ -130,6 +130,13 @@ pub struct SourceSpec {
     /// Each single revision has to be seen by a run, not only the newest one.
     #[serde(default)]
     pub every_revision: bool,
+    /// Its changes are delivered as events. Without that, runs read it as it is.
+    #[serde(default = "yes")]
+    pub watched: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// What is known of one key at the start.

@@ -60,6 +60,8 @@ pub struct Source {
     pub revision: Option<String>,
     /// Each revision has to be seen.
     pub every_revision: bool,
+    /// Its changes are delivered as events.
+    pub is_watched: bool,
 }
 
 /// One key at the start.
@@ -115,6 +117,7 @@ impl History {
                 name: source.name,
                 revision: source.revision,
                 every_revision: source.every_revision,
+                is_watched: source.watched,
             });
         }
         if names.sources.len() != sources.len() {
@@ -138,7 +141,7 @@ impl History {
             return Err(Fault::Unsupported(message));
         }
         for name in in_order(&names.sources).into_iter().skip(sources.len()) {
-            sources.push(Source { name, revision: None, every_revision: false });
+            sources.push(Source { name, revision: None, every_revision: false, is_watched: true });
         }
         let zero = match &spec.start {
             Some(text) => Some(Time::parse(text).ok_or_else(|| {

@@ -21,6 +21,26 @@ use crate::trace::history::{History, SourceId};
 use crate::trace::replay::SourceState;
 use crate::trace::story::{Carrier, Debt, Owing, Pass};
 
+/// How a key stands. The worst of its debts counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Fate {
+    /// All that is owed will be done.
+    Held,
+    /// An event decides that is still to be handled.
+    Open,
+    /// Something is owed that nothing will do.
+    Lost,
+}
+
+/// A run that has not returned.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Underway {
+    /// The event that started it.
+    pub(crate) got: usize,
+    /// It was cancelled.
+    pub(crate) is_canceled: bool,
+}
+
 /// What is owed to one key.
 #[derive(Debug)]
 pub(crate) struct Account {
@@ -179,7 +199,7 @@ impl Account {
             Some(OutcomeType::Terminal)
         } else if pass.result.error {
             Some(OutcomeType::Failed)
-        } else if pass.result.requeue {
+        } else if pass.result.requeue || pass.result.after.is_some_and(|after| after < 0) {
             None
         } else {
             Some(OutcomeType::Succeeded)
@@ -272,7 +292,7 @@ impl Account {
         debt: &Debt,
         index: usize,
         view: &View,
-        run: Option<usize>,
+        run: Option<Underway>,
         sources: &[SourceState],
     ) -> Option<Carrier> {
         if matches!(debt.owing, Owing::Revision(..)) {
@@ -281,7 +301,7 @@ impl Account {
         if view.ready {
             return Some(Carrier::Entry);
         }
-        if run.is_some_and(|got| self.run_will_do(debt, got)) {
+        if run.is_some_and(|run| self.run_will_do(debt, run)) {
             return Some(Carrier::Run);
         }
         let is_underway = self.handled_until > index
@@ -294,29 +314,44 @@ impl Account {
         view.due.map(Carrier::Timer)
     }
 
-    /// Whether a run that started with the event `got` can still settle a debt.
-    fn run_will_do(&self, debt: &Debt, got: usize) -> bool {
+    /// Whether a run can still settle a debt. One that was cancelled has been told that there is
+    /// more to do; what it returns decides.
+    fn run_will_do(&self, debt: &Debt, run: Underway) -> bool {
         match &debt.owing {
+            Owing::Revision(..) => false,
+            _ if run.is_canceled => true,
             Owing::Source(source, ..) => self.to_read.contains(source),
             Owing::Generation(..) | Owing::Request(_) | Owing::Change => {
-                debt.since.is_none_or(|since| since < got)
+                debt.since.is_none_or(|since| since < run.got)
             }
-            Owing::Due(_) | Owing::Revision(..) => false,
+            Owing::Due(_) => false,
             Owing::Status(_) | Owing::Another(_) | Owing::Write | Owing::Interval(_) => true,
         }
     }
 
-    /// Whether something is owed that nothing will do.
-    pub(crate) fn is_lost(
+    /// Whether the run in progress has yet to read a source.
+    pub(crate) fn is_to_read(&self, source: SourceId) -> bool {
+        self.to_read.contains(&source)
+    }
+
+    /// How the key stands after the event `index`.
+    pub(crate) fn fate(
         &self,
         index: usize,
         view: &View,
-        run: Option<usize>,
+        run: Option<Underway>,
         sources: &[SourceState],
-    ) -> bool {
-        self.debts(sources)
-            .iter()
-            .any(|debt| self.carrier(debt, index, view, run, sources).is_none())
+    ) -> Fate {
+        let debts = self.debts(sources);
+        let carriers = debts.iter().map(|debt| self.carrier(debt, index, view, run, sources));
+        carriers
+            .map(|carrier| match carrier {
+                None => Fate::Lost,
+                Some(Carrier::Event) => Fate::Open,
+                Some(Carrier::Entry | Carrier::Run | Carrier::Timer(_)) => Fate::Held,
+            })
+            .max()
+            .unwrap_or(Fate::Held)
     }
 }
 

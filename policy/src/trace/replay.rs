@@ -12,7 +12,7 @@ use crate::pass::OutcomeType;
 use crate::trace::document::{Filter, StatusSpec};
 use crate::trace::event::{Action, Event};
 use crate::trace::history::{History, MOST_KEYS, SourceId};
-use crate::trace::ledger::Account;
+use crate::trace::ledger::{Account, Fate, Underway};
 use crate::trace::story::{
     Backoff, Cancel, Consumed, Drop, EarlyAnswer, KeyStory, Pass, StaleRead, Story, Woken,
 };
@@ -76,6 +76,13 @@ struct Run {
     before: StatusSpec,
     is_opaque: bool,
     reads: Vec<usize>,
+}
+
+impl Run {
+    fn underway(&self) -> Option<Underway> {
+        let is_canceled = self.canceled.is_some();
+        (!self.returned).then_some(Underway { got: self.got, is_canceled })
+    }
 }
 
 struct TimerSet {
@@ -278,6 +285,17 @@ impl<'h> Replay<'h> {
             state.server = Some(revision.to_string());
             state.changed = Some(index);
         }
+        if !self.history.sources[source].is_watched {
+            state.store = Some(revision.to_string());
+            self.moved(source);
+        }
+    }
+
+    /// A run would read another revision from now on.
+    fn moved(&mut self, source: SourceId) {
+        for key in self.keys.iter_mut().filter(|key| key.account.depends_on(source)) {
+            key.input += 1;
+        }
     }
 
     fn watch(&mut self, index: usize, source: SourceId, revision: Option<&str>) {
@@ -298,13 +316,12 @@ impl<'h> Replay<'h> {
             state.delivered = Some(index);
             state.store = Some(revision.clone());
         }
-        let every = self.history.sources[source].every_revision;
-        for key in &mut self.keys {
-            if is_new && key.account.depends_on(source) {
-                key.input += 1;
-                if every {
-                    key.account.unseen.push((source, revision.clone(), index));
-                }
+        if is_new {
+            self.moved(source);
+        }
+        if is_new && self.history.sources[source].every_revision {
+            for key in self.keys.iter_mut().filter(|key| key.account.depends_on(source)) {
+                key.account.unseen.push((source, revision.clone(), index));
             }
         }
         self.open_handlers(index);
@@ -580,8 +597,12 @@ impl<'h> Replay<'h> {
         } else {
             state.account.write(index, status);
         }
-        if let Some(attempted) = &status.attempted {
-            self.read_matching(index, *key, attempted);
+        // A revision that the run is known to have read was read earlier, not with this write.
+        if let Some(attempted) = &status.attempted
+            && let Some(source) = self.matching(*key, attempted)
+            && self.key(*key).account.is_to_read(source)
+        {
+            self.key(*key).account.see(source, attempted);
         }
         Ok(())
     }
@@ -736,12 +757,12 @@ impl<'h> Replay<'h> {
         for number in 0..self.keys.len() {
             let view = self.queue.view(to_key(number));
             let state = &mut self.keys[number];
-            let run = state.run.as_ref().filter(|run| !run.returned).map(|run| run.got);
-            let is_lost = state.account.is_lost(index, &view, run, &self.sources);
-            state.story.lost = match (is_lost, state.story.lost) {
-                (true, None) => Some(index),
-                (true, lost) => lost,
-                (false, _) => None,
+            let run = state.run.as_ref().and_then(Run::underway);
+            let fate = state.account.fate(index, &view, run, &self.sources);
+            state.story.lost = match (fate, state.story.lost) {
+                (Fate::Lost, None) => Some(index),
+                (Fate::Lost | Fate::Open, lost) => lost,
+                (Fate::Held, _) => None,
             };
         }
     }
@@ -751,7 +772,7 @@ impl<'h> Replay<'h> {
         let mut keys = Vec::new();
         for (number, mut state) in self.keys.into_iter().enumerate() {
             let view = self.queue.view(to_key(number));
-            let run = state.run.as_ref().filter(|run| !run.returned).map(|run| run.got);
+            let run = state.run.as_ref().and_then(Run::underway);
             let account = &state.account;
             let debts = account.debts(&self.sources);
             let uncarried: Vec<_> = debts

@@ -176,7 +176,25 @@ fn at(story: &Story<'_>, key: &KeyStory, lost: usize) -> Cause {
     let history = story.history;
     let keep = "let the filter ask what the object still needs, not what it has seen last; or \
                 return RequeueAfter as long as something is owed";
+    let skipped = key.debts.iter().find_map(|debt| match &debt.owing {
+        Owing::Revision(source, revision) => Some((history.source(*source), revision, debt.since)),
+        _ => None,
+    });
     match &history.events[lost].action {
+        Action::Watch(..) if let Some((source, revision, since)) = skipped => Cause {
+            story: format!(
+                "Event {lost} replaced `{source}` in the cache before any run had read it at \
+                 `{revision}`: a key says that something happened, not what."
+            ),
+            message: format!("`{source}` at `{revision}` is replaced before any run has seen it"),
+            advice: "derive what is to be done from what is there now, or keep the identity of \
+                     what is gone (its uid) beside the key"
+                .to_string(),
+            events: since
+                .map(|since| (since, "it is delivered here".to_string()))
+                .into_iter()
+                .collect(),
+        },
         Action::Return(..) => returned(story, key, lost),
         Action::Map(..) => Cause {
             story: format!("The filter dropped the event at event {lost}."),
@@ -221,7 +239,10 @@ fn returned(story: &Story<'_>, key: &KeyStory, lost: usize) -> Cause {
             events: Vec::new(),
         };
     };
-    let result = result(&pass.result);
+    let result = match history.settings.runtime {
+        Runtime::ClientGo => "with nothing added".to_string(),
+        Runtime::ControllerRuntime | Runtime::KubeRs => result(&pass.result),
+    };
     let started = (pass.got, "the run starts here".to_string());
     if let Some(cancel) = key.cancels.iter().find(|cancel| cancel.returned == lost) {
         let mut events = Vec::from([started]);

@@ -79,7 +79,8 @@ declare_rule! {
 fn check(story: &Story<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for key in &story.keys {
-        for stale in &key.stale_reads {
+        let last_run = key.passes.last().map_or(0, |pass| pass.got);
+        for stale in key.stale_reads.iter().filter(|stale| stale.at > last_run) {
             let is_owed = key.debts.iter().any(|debt| match &debt.owing {
                 Owing::Source(source, Some(seen), _) => {
                     *source == stale.source && *seen == stale.read
