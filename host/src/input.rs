@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 pub use locate::{Location, Locator, locate};
 pub use read::Documents;
+pub(crate) use recognise::add_type;
 pub use source::{Source, sources};
 
 /// One document of an input, with the text that it was read from.
