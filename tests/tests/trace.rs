@@ -2,11 +2,14 @@
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
 use std::fs;
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use plumb_host::engine::{Engine, Policy};
-use plumb_host::input::{ItemKind, Source};
-use plumb_policy::finding::{Fault, Report, Severity};
+use plumb_host::input::{Documents, ItemKind, Source};
+use plumb_policy::finding::{Ending, Fault, Report, Scope, Severity};
+use plumb_policy::registry::RULES;
+use plumb_policy::rule::Rule;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -68,15 +71,27 @@ fn fixture(file: &Path) -> Fixture {
     Fixture { header, traces }
 }
 
+/// The files of `fixtures/traces`, and those of the rules that judge histories.
 fn files() -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = fs::read_dir(repository().join("fixtures/traces"))
-        .unwrap()
+    let mut files = listed("fixtures/traces");
+    for rule in trace_rules() {
+        files.extend(listed(&format!("fixtures/rules/{}", rule.id)));
+    }
+    files
+}
+
+fn listed(folder: &str) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = fs::read_dir(repository().join(folder))
+        .unwrap_or_else(|error| panic!("{folder}: {error}"))
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "yaml"))
         .collect();
     files.sort();
-    assert!(!files.is_empty(), "the fixtures are there");
     files
+}
+
+fn trace_rules() -> impl Iterator<Item = &'static Rule> {
+    RULES.iter().copied().filter(|rule| rule.check.scope() == Scope::Trace)
 }
 
 /// The report as the header would have to say it.
@@ -149,6 +164,74 @@ fn the_component_says_the_same() {
             assert_eq!(policy.evaluate_json(&request).unwrap(), native, "{}", file.display());
         }
     }
+}
+
+#[test]
+fn each_rule_has_a_history_that_raises_it_and_one_that_does_not() {
+    for rule in trace_rules() {
+        let mut raised = [false, false];
+        for file in listed(&format!("fixtures/rules/{}", rule.id)) {
+            let name = file.file_name().unwrap().to_string_lossy();
+            let is_pass = name.starts_with("pass-");
+            for trace in fixture(&file).traces {
+                let report = plumb_policy::trace::trace(&trace, "").unwrap();
+                let raises = report.findings.iter().any(|finding| finding.rule == rule.id);
+                assert_ne!(raises, is_pass, "{}: {name}", rule.id);
+                raised[usize::from(is_pass)] = true;
+            }
+        }
+        assert_eq!(raised, [true, true], "{}: one that fails, one that passes", rule.id);
+    }
+}
+
+#[test]
+fn the_examples_of_the_manual_hold() {
+    for rule in trace_rules() {
+        let manual = plumb_policy::catalogue::manual(rule);
+        let examples: Vec<&str> = manual
+            .split("```yaml\n")
+            .skip(1)
+            .map(|rest| rest.split("```").next().unwrap())
+            .collect();
+        let [example, instead] = &examples[..] else {
+            panic!("{}: an example, and what to do instead", rule.id)
+        };
+        let findings = |yaml: &str| -> Vec<&str> {
+            judged(yaml).findings.iter().map(|finding| finding.rule).collect()
+        };
+        assert!(findings(example).contains(&rule.id), "{}", rule.id);
+        assert_eq!(findings(instead), Vec::<&str>::new(), "{}", rule.id);
+    }
+}
+
+/// What is thought of the one history in `yaml`.
+fn judged(yaml: &str) -> Report {
+    let mut documents = Documents::new("manual", Cursor::new(yaml.as_bytes().to_vec()));
+    let document = documents.next().unwrap().unwrap_or_else(|error| panic!("{error}\n{yaml}"));
+    let [item] = &document.items[..] else { panic!("one history:\n{yaml}") };
+    let ItemKind::Trace(json) = &item.kind else { panic!("a history:\n{yaml}") };
+    plumb_policy::trace::trace(json, "").unwrap_or_else(|fault| panic!("{fault:?}\n{yaml}"))
+}
+
+#[test]
+fn the_example_of_the_guide_ends_as_the_guide_says() {
+    let guide = fs::read_to_string(repository().join("docs/traces.md")).unwrap();
+    let example = guide.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();
+    let end = |yaml: &str| {
+        let report = judged(yaml);
+        (report.state, report.until, report.lost)
+    };
+    let swapped = |from: &str, to: &str| {
+        assert!(example.contains(from));
+        end(&example.replace(from, to))
+    };
+    let asleep = |until: &str| (Ending::Asleep, Some(until.to_owned()), None);
+    assert_eq!(end(example), (Ending::Stuck, None, Some(6)));
+    assert_eq!(
+        swapped("{flavour: priority, version: controller-runtime v0.23.1}", "{flavour: classic}"),
+        asleep("30m")
+    );
+    assert_eq!(swapped("event: return}", "event: return, requeueAfter: 1s}"), asleep("11m1s"));
 }
 
 #[test]

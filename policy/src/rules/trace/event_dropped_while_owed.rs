@@ -31,7 +31,7 @@ declare_rule! {
     ///   sources:
     ///   - {name: Commit/app, revision: a}
     ///   events:
-    ///   - {at: 0s, event: add}
+    ///   - {at: 0s, event: add, key: team-a/app}
     ///   - {event: get}
     ///   - {event: read, revision: a}
     ///   - {event: return, requeueAfter: 10m, outcome: failed}
@@ -50,7 +50,7 @@ declare_rule! {
     ///   sources:
     ///   - {name: Commit/app, revision: a}
     ///   events:
-    ///   - {at: 0s, event: add}
+    ///   - {at: 0s, event: add, key: team-a/app}
     ///   - {event: get}
     ///   - {event: read, revision: a}
     ///   - {event: return, requeueAfter: 10m, outcome: failed}
