@@ -23,7 +23,8 @@ pub fn field<'p>(profile: &'p Profile<'_>) -> &'p str {
     if profile.generation.field.is_empty() { FIELD } else { &profile.generation.field }
 }
 
-/// What the status says. Negative numbers are a CRD's default, not a generation.
+/// What the status says. Generations begin at 1: zero and less are what a field holds that nobody
+/// has set so far.
 pub fn observed(object: &Object<'_>, profile: &Profile<'_>) -> Observed {
     if profile.generation.absent || profile.generation.opaque {
         return Observed::Absent;
@@ -36,7 +37,7 @@ pub fn observed(object: &Object<'_>, profile: &Profile<'_>) -> Observed {
         },
         _ => return Observed::Absent,
     };
-    if number < 0 { Observed::Unset } else { Observed::Number(number) }
+    if number > 0 { Observed::Number(number) } else { Observed::Unset }
 }
 
 /// The generation that a condition speaks of: its own number where it has one, else the

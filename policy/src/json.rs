@@ -59,6 +59,11 @@ impl<'a> Json<'a> {
         self.get(key).unwrap_or(&NULL)
     }
 
+    /// Whether this is `null`, or missing.
+    pub fn is_null(&self) -> bool {
+        matches!(self, Json::Null)
+    }
+
     /// The string.
     pub fn str(&self) -> Option<&str> {
         match self {

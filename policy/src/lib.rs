@@ -17,6 +17,7 @@
 extern crate alloc;
 
 pub mod catalogue;
+pub mod change;
 pub mod decide;
 pub mod evaluate;
 pub mod finding;
@@ -29,6 +30,7 @@ pub mod phase;
 pub mod pointer;
 pub mod polarity;
 pub mod profile;
+pub mod record;
 pub mod registry;
 pub mod repair;
 pub mod revision;

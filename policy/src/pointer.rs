@@ -170,6 +170,15 @@ fn collect<'r, 'a>(
     }
 }
 
+/// The value at a JSON Pointer.
+pub fn resolve<'r, 'a>(root: &'r Json<'a>, pointer: &str) -> Option<&'r Json<'a>> {
+    pointer.split('/').skip(1).try_fold(root, |value, token| match value {
+        Json::Array(items) => items.get(token.parse::<usize>().ok()?),
+        _ if token.contains('~') => value.get(&token.replace("~1", "/").replace("~0", "~")),
+        _ => value.get(token),
+    })
+}
+
 /// The JSON Pointer of `path` in `root`; where the field is missing, the pointer it would have,
 /// as far as the path names single places.
 pub fn locate(root: &Json<'_>, path: &str) -> String {

@@ -1,26 +1,46 @@
 //! All rules, ordered by id.
 
 use crate::rule::Rule;
-use crate::rules::{conditions, generation, result, trace, witness};
+use crate::rules::{conditions, generation, result, time, trace, witness};
 
 /// All rules, ordered by id.
 pub static RULES: &[&Rule] = &[
     &trace::backoff_kept_across_inputs::RULE,
     &trace::cancel_without_add::RULE,
+    &time::condition_older_than_object::RULE,
+    &conditions::condition_outside_schema::RULE,
+    &conditions::condition_status_unknown_word::RULE,
+    &generation::condition_without_observed_generation::RULE,
     &trace::event_dropped_while_owed::RULE,
+    &generation::failure_of_older_generation::RULE,
     &trace::hot_loop::RULE,
     &trace::idle_with_work_owed::RULE,
     &result::lost_wake_up::RULE,
     &witness::message_revision_differs_from_field::RULE,
     &generation::observed_generation_ahead::RULE,
+    &generation::observed_generation_as_text::RULE,
+    &generation::observed_generation_backwards::RULE,
+    &generation::observed_generation_not_positive::RULE,
     &trace::ready_item_never_handed_out::RULE,
+    &conditions::ready_while_abnormal::RULE,
+    &conditions::ready_while_dependent_false::RULE,
     &conditions::ready_while_reconciling_or_stalled::RULE,
     &generation::ready_with_stale_generation::RULE,
     &conditions::reconciling_and_stalled::RULE,
+    &conditions::repeated_condition_type::RULE,
     &trace::request_consumed_by_earlier_run::RULE,
     &trace::stale_read_concluded::RULE,
     &witness::status_breaks_invariant::RULE,
+    &generation::status_generation_behind_ready::RULE,
+    &conditions::summary_condition_missing::RULE,
+    &conditions::summary_hides_the_cause::RULE,
+    &conditions::summary_unknown_while_dependents_true::RULE,
     &trace::timer_consumed_by_merge::RULE,
+    &time::transition_time_backwards::RULE,
+    &time::transition_time_in_future::RULE,
+    &time::transition_time_moved_alone::RULE,
+    &time::transition_time_unmoved::RULE,
+    &conditions::waiting_reason_while_acting::RULE,
 ];
 
 /// The rule with this id.

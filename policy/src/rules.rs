@@ -3,5 +3,6 @@
 pub(crate) mod conditions;
 pub(crate) mod generation;
 pub(crate) mod result;
+pub(crate) mod time;
 pub(crate) mod trace;
 pub(crate) mod witness;
