@@ -3,6 +3,7 @@ use alloc::vec::Vec;
 
 use crate::declare_rule;
 use crate::finding::Finding;
+use crate::object::Condition;
 use crate::profile::test;
 use crate::rule::{Check, View};
 
@@ -11,7 +12,8 @@ declare_rule! {
     ///
     /// On kinds whose summary follows from other conditions: looks for a summary that is True while
     /// one of those is False. A condition of an older generation than the summary's says nothing,
-    /// and neither does one that the kind's profile does not name.
+    /// and neither does one that the kind's profile does not name. Where work is under way, the
+    /// summary is that of the past.
     ///
     /// ## Why is this bad?
     ///
@@ -69,7 +71,11 @@ fn check(view: &View<'_>) -> Vec<Finding> {
     let Some(summary) = summary.filter(|condition| condition.is_true()) else {
         return Vec::new();
     };
-    if object.deleting || test::any(&profile.suspended, object) {
+    let is_true = |type_: &str| object.condition(type_).is_some_and(Condition::is_true);
+    if object.deleting
+        || test::any(&profile.suspended, object)
+        || profile.progress.iter().any(|type_| is_true(type_))
+    {
         return Vec::new();
     }
     let parts = profile.dependents.iter().filter_map(|type_| object.condition(type_));

@@ -2,19 +2,21 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use crate::declare_rule;
-use crate::finding::Finding;
+use crate::finding::{Finding, Severity};
 use crate::generation::{self, Observed};
 use crate::pointer;
 use crate::profile::test;
 use crate::rule::{Check, View};
+use crate::witness;
 
 declare_rule! {
     /// ## What it does
     ///
-    /// Looks for a happy condition that is True for the current generation by its own number, while
+    /// Looks for a summary condition that is True for the current generation by its own number, while
     /// the observed generation of the whole status is still an older one. Only a True condition
     /// counts: kinds that raise the status's number at the end of a run are ahead with their
-    /// failing conditions on purpose. Suspended and deleted objects are left out.
+    /// failing conditions on purpose. Suspended and deleted objects are left out, and so is work under
+    /// way.
     ///
     /// ## Why is this bad?
     ///
@@ -60,7 +62,7 @@ declare_rule! {
         severity: Error,
         means: Incoherent,
         since: "0.1.0",
-        summary: "a happy condition is of the current generation, the status of an older one",
+        summary: "the summary is of the current generation, the status of an older one",
         check: Check::State(check),
     }
 }
@@ -81,13 +83,13 @@ fn check(view: &View<'_>) -> Vec<Finding> {
     if profile.progress.iter().any(|type_| is_true(type_).is_some()) {
         return Vec::new();
     }
-    let current = profile.happy.iter().filter_map(|type_| is_true(type_));
-    let Some(ready) = current
-        .filter(|condition| condition.observed_generation == Some(generation))
-        .min_by_key(|condition| condition.index)
-    else {
+    let summary = profile.happy.first().and_then(|type_| is_true(type_));
+    let current = summary.filter(|condition| condition.observed_generation == Some(generation));
+    let Some(ready) = current else { return Vec::new() };
+    // Of a torn status the torn message is the fault, and what follows from it is not told twice.
+    if witness::torn(object, profile).iter().any(|torn| torn.severity > Severity::Info) {
         return Vec::new();
-    };
+    }
     let field = generation::field(profile);
     let message =
         format!("{} is True for generation {generation}, but {field} {status}", ready.type_);

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use crate::change::{self, Pair};
 use crate::decide::timing;
 use crate::declare_rule;
-use crate::finding::Finding;
-use crate::object::Object;
+use crate::finding::{Finding, Severity};
+use crate::object::{Condition, Object};
 use crate::profile::Transitions;
 use crate::rule::{Check, View};
 use crate::time;
@@ -73,7 +73,9 @@ declare_rule! {
     ///
     /// ## Severity
     ///
-    /// Warning: what the status says is right, but the time is not, and a loop is likely.
+    /// Warning where nothing else in the status changed, so that the write was void and a loop is
+    /// likely, and on kinds known to move the time with the status alone. Info where other parts of
+    /// the status changed in the same write: the time is wrong, but the write had a cause.
     ///
     /// ## References
     ///
@@ -102,6 +104,9 @@ fn check(view: &View<'_>, old: &Object<'_>) -> Vec<Finding> {
     }
     let interval = timing(&profile.timing.interval, object).filter(|&interval| interval > 0);
     let limit = interval.map_or(NEIGHBOURS, |interval| NEIGHBOURS.min(interval / 10 * 9));
+    let void = change::status(old, object)
+        .iter()
+        .all(|difference| difference.key() == "lastTransitionTime" || difference.is_heartbeat());
     let mut findings = Vec::new();
     for pair in change::conditions(old, object) {
         let (Some(before), Some(after)) = (pair.old.transition(), pair.new.transition()) else {
@@ -111,30 +116,32 @@ fn check(view: &View<'_>, old: &Object<'_>) -> Vec<Finding> {
         if step <= 0 || step > limit {
             continue;
         }
-        let Some(same) = unmoved(&pair, profile.transitions, old, object) else { continue };
+        let Some(same) = unmoved(&pair, profile.transitions) else { continue };
+        let strict = profile.transitions == Some(Transitions::Status);
+        if profile.transitions == Some(Transitions::Write) && !void {
+            continue;
+        }
         let type_ = pair.new.type_;
         let message =
             format!("lastTransitionTime of {type_} moved by {}, but {same}", time::readable(step));
-        findings.push(
-            RULE.finding(pair.list.place(pair.new, "lastTransitionTime"), message)
-                .elsewhere(
-                    "old",
-                    pair.old_list.place(pair.old, "lastTransitionTime"),
-                    format!("was {}, with the same content", before.text()),
-                )
-                .help("keep the time while the condition stays the same, and do not write at all then"),
-        );
+        let mut finding = RULE
+            .finding(pair.list.place(pair.new, "lastTransitionTime"), message)
+            .elsewhere(
+                "old",
+                pair.old_list.place(pair.old, "lastTransitionTime"),
+                format!("was {}", before.text()),
+            )
+            .help("keep the time while the condition stays the same, and do not write at all then");
+        if !void && !strict {
+            finding.severity = Severity::Info;
+        }
+        findings.push(finding);
     }
     findings
 }
 
 /// What should have moved and did not, in words; nothing if the time moved rightly.
-fn unmoved(
-    pair: &Pair<'_, '_>,
-    transitions: Option<Transitions>,
-    old: &Object<'_>,
-    new: &Object<'_>,
-) -> Option<String> {
+fn unmoved(pair: &Pair<'_, '_>, transitions: Option<Transitions>) -> Option<String> {
     let (before, after) = (pair.old, pair.new);
     let status = before.status == after.status;
     let state = status && before.reason == after.reason && before.message == after.message;
@@ -147,39 +154,20 @@ fn unmoved(
         }
         Some(Transitions::Generation) => (state && generation)
             .then(|| format!("status {text}, reason, message and generation stayed the same")),
-        Some(Transitions::Write) => {
-            let still = |difference: &change::Difference<'_, '_>| {
-                difference.key() == "lastTransitionTime" || difference.is_heartbeat()
-            };
-            change::status(old, new)
-                .iter()
-                .all(still)
-                .then(|| "nothing in the status changed but times".into())
-        }
-        None => {
-            let rest = |of: &crate::object::Condition<'_>| {
-                let counted = |key: &str| {
-                    !matches!(
-                        key,
-                        "lastTransitionTime"
-                            | "lastUpdateTime"
-                            | "lastHeartbeatTime"
-                            | "lastProbeTime"
-                    )
-                };
-                of.json.members().iter().filter(|(key, _)| counted(key)).count()
-            };
-            let equal = rest(before) == rest(after)
-                && after.json.members().iter().all(|(key, value)| {
-                    matches!(
-                        &**key,
-                        "lastTransitionTime"
-                            | "lastUpdateTime"
-                            | "lastHeartbeatTime"
-                            | "lastProbeTime"
-                    ) || before.json.get(key).is_some_and(|former| former.same(value))
-                });
-            equal.then(|| "nothing else in the condition changed".into())
-        }
+        Some(Transitions::Write) => state.then(|| "nothing in the status changed but times".into()),
+        None => (rest(after) == rest(before)
+            && after.json.members().iter().all(|(key, value)| {
+                is_time(key) || before.json.get(key).is_some_and(|former| former.same(value))
+            }))
+        .then(|| "nothing else in the condition changed".into()),
     }
+}
+
+fn is_time(key: &str) -> bool {
+    matches!(key, "lastTransitionTime" | "lastUpdateTime" | "lastHeartbeatTime" | "lastProbeTime")
+}
+
+/// How many members of a condition are no times.
+fn rest(condition: &Condition<'_>) -> usize {
+    condition.json.members().iter().filter(|(key, _)| !is_time(key)).count()
 }
