@@ -4,6 +4,7 @@ pub mod cli;
 pub mod engine;
 pub mod error;
 pub mod exit;
+pub mod explore;
 pub mod input;
 pub mod output;
 pub mod profiles;

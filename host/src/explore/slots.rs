@@ -1,0 +1,349 @@
+//! One key's place in the work queue, as a table.
+//!
+//! The queues of `plumb-queue` treat keys independently of each other, but for the order in which
+//! they are handed out. So every state that one key can reach is enumerated once, by calling that
+//! crate, and the search looks its transitions up. What is left, the order, is in [`Order`] and
+//! [`Hand`]; a test compares both with the queue of several keys.
+//!
+//! Time is abstract: a timer is the longest time that may still pass until it fires, and it may
+//! fire at any moment. Of two delays for one key the shorter stays, as in the queues themselves.
+
+use std::collections::HashMap;
+
+use plumb_queue::{
+    Backoff, Flavour, LOW_PRIORITY, Millis, Priority, Queue, Returned, Runtime, Settings,
+};
+
+use super::scenario::{Cause, Starts};
+
+/// What can happen to a key in its queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Operation {
+    /// An event adds it.
+    Add,
+    /// An event that reports no change adds it: an initial list, a resync.
+    AddLow,
+    /// A worker takes it.
+    Get,
+    /// Its timer fires.
+    Fire,
+    /// A worker returns the result of this index, and is done.
+    Return { result: usize, owed: bool },
+}
+
+const RETURNS: usize = 4;
+
+impl Operation {
+    fn index(self) -> usize {
+        match self {
+            Self::Add => 0,
+            Self::AddLow => 1,
+            Self::Get => 2,
+            Self::Fire => 3,
+            Self::Return { result, owed } => RETURNS + 2 * result + usize::from(owed),
+        }
+    }
+}
+
+/// What an operation does to the key's position among the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    Stays,
+    /// To the end; it may have been in line before.
+    Joins,
+    Leaves,
+}
+
+/// Which key is handed out next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hand {
+    /// Any that is ready.
+    Any,
+    /// The first in line that is ready, of those of the highest priority.
+    First,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Slot {
+    queue: Queue<1>,
+    timer: Option<Cause>,
+    entry: Option<Cause>,
+    pass: Option<Cause>,
+}
+
+/// What the search asks of a state.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Info {
+    /// A free worker may take the key.
+    pub(super) ready: bool,
+    /// The longest time until its timer fires.
+    pub(super) due: Option<Millis>,
+    /// Of the entry.
+    pub(super) priority: Priority,
+    /// What queued the pass that is running.
+    pub(super) pass: Option<Cause>,
+    /// There is an entry, though a worker may have the key.
+    pub(super) entry: bool,
+    /// A worker has the key.
+    pub(super) processing: bool,
+    /// Failures that the limiter counts.
+    pub(super) failures: u8,
+}
+
+/// How queues are set up in a scenario.
+#[derive(Debug, Clone)]
+pub(super) struct Setup {
+    pub(super) flavour: Flavour,
+    pub(super) runtime: Runtime,
+    pub(super) backoff: Backoff,
+    pub(super) counted: u8,
+    pub(super) on_error: Option<Millis>,
+    /// Whether the states tell what queued a pass.
+    pub(super) causes: bool,
+}
+
+/// All states of a key and what leads from one to another.
+#[derive(Debug, Clone)]
+pub(super) struct Slots {
+    next: Vec<u16>,
+    order: Vec<Order>,
+    info: Vec<Info>,
+    start: u16,
+    start_is_in_line: bool,
+    pub(super) hand: Hand,
+}
+
+/// The table's mark for an operation that is impossible in a state.
+const IMPOSSIBLE: u16 = u16::MAX;
+
+impl Slots {
+    /// Enumerates the states that keys reach when passes return one of `results`.
+    pub(super) fn new(setup: &Setup, starts: Starts, results: &[Returned]) -> Self {
+        let settings = setup.settings();
+        let empty = Slot {
+            queue: Queue::new(setup.flavour),
+            timer: None,
+            entry: None,
+            pass: None,
+        };
+        let mut start = empty;
+        match starts {
+            Starts::Idle => {}
+            Starts::Queued => start.add(Cause::Period, 0, LOW_PRIORITY, setup, &settings),
+            Starts::After(delay) => start.add(Cause::Period, delay, 0, setup, &settings),
+        }
+        let mut operations =
+            vec![Operation::Add, Operation::AddLow, Operation::Get, Operation::Fire];
+        for result in 0..results.len() {
+            operations.push(Operation::Return { result, owed: false });
+            operations.push(Operation::Return { result, owed: true });
+        }
+        // The empty state is the first, so that a zeroed state has an empty queue.
+        let mut states = vec![empty];
+        let mut ids = HashMap::from([(empty, 0_u16)]);
+        let mut rows: Vec<Vec<(u16, Order)>> = vec![];
+        if start != empty {
+            ids.insert(start, 1);
+            states.push(start);
+        }
+        let mut at = 0;
+        while at < states.len() {
+            let slot = states[at];
+            let mut row = vec![];
+            for operation in &operations {
+                let Some(next) = slot.apply(*operation, results, setup, &settings) else {
+                    row.push((IMPOSSIBLE, Order::Stays));
+                    continue;
+                };
+                let id = *ids.entry(next).or_insert_with(|| {
+                    states.push(next);
+                    u16::try_from(states.len() - 1).unwrap_or(IMPOSSIBLE)
+                });
+                row.push((id, order(&slot, &next, *operation)));
+            }
+            rows.push(row);
+            at += 1;
+        }
+        let count = states.len();
+        let mut table = Self {
+            next: vec![IMPOSSIBLE; operations.len() * count],
+            order: vec![Order::Stays; operations.len() * count],
+            info: states.iter().map(|slot| slot.info(setup)).collect(),
+            start: ids[&start],
+            start_is_in_line: start.is_in_line(),
+            hand: if setup.flavour == Flavour::KubeRs { Hand::Any } else { Hand::First },
+        };
+        for (id, row) in rows.iter().enumerate() {
+            for (operation, (next, order)) in operations.iter().zip(row) {
+                let at = operation.index() * count + id;
+                table.next[at] = *next;
+                table.order[at] = *order;
+            }
+        }
+        table
+    }
+
+    /// How many states there are.
+    pub(super) fn len(&self) -> usize {
+        self.info.len()
+    }
+
+    /// The state in which keys begin, and whether it has a position.
+    pub(super) fn start(&self) -> (u64, bool) {
+        (u64::from(self.start), self.start_is_in_line)
+    }
+
+    pub(super) fn info(&self, state: u64) -> &Info {
+        &self.info[state as usize]
+    }
+
+    /// The state after the operation, and what becomes of the key's position.
+    #[inline]
+    pub(super) fn apply(&self, state: u64, operation: Operation) -> (u64, Order) {
+        let at = operation.index() * self.info.len() + state as usize;
+        debug_assert_ne!(self.next[at], IMPOSSIBLE, "{operation:?} in {:?}", self.info(state));
+        (u64::from(self.next[at]), self.order[at])
+    }
+}
+
+impl Setup {
+    /// After `counted` failures the delay jumps to the longest, so that keys that fail for ever
+    /// have few states; see [`Setup::longest`].
+    fn settings(&self) -> Settings {
+        Settings {
+            backoff: Backoff { base: self.backoff.base, max: self.last_counted() },
+            on_error: self.on_error,
+            ..Settings::new(self.runtime)
+        }
+    }
+
+    /// One millisecond below the first delay that is not counted: no other delay has this value.
+    fn last_counted(&self) -> Millis {
+        let next = self.backoff.delay(self.counted);
+        if next < self.backoff.max { (next - 1).max(1) } else { self.backoff.max }
+    }
+
+    /// The longest time that a timer may still run.
+    fn longest(&self, due: Millis) -> Millis {
+        if due == self.last_counted() { self.backoff.max } else { due }
+    }
+}
+
+impl Slot {
+    fn apply(
+        mut self,
+        operation: Operation,
+        results: &[Returned],
+        setup: &Setup,
+        settings: &Settings,
+    ) -> Option<Self> {
+        let view = self.queue.view(0);
+        match operation {
+            Operation::Add => self.add(Cause::Event, 0, 0, setup, settings),
+            Operation::AddLow => self.add(Cause::Period, 0, LOW_PRIORITY, setup, settings),
+            Operation::Get => {
+                self.queue.get(0).ok()?;
+                self.pass = self.entry.take();
+            }
+            Operation::Fire => {
+                let due = view.due?;
+                self.queue.advance(due);
+                self.queue.rebase(due);
+                let cause = self.timer.take();
+                self.entry = self.entry.max(cause);
+            }
+            Operation::Return { result, owed } => {
+                if !view.processing {
+                    return None;
+                }
+                let cause = if owed { Cause::Requeue } else { Cause::Period };
+                self.queue.after_return(0, &results[result], 0, settings).ok()?;
+                self.settle(view.due, view.ready, cause, setup);
+                self.queue.done(0).ok()?;
+                self.pass = None;
+            }
+        }
+        Some(self)
+    }
+
+    fn add(
+        &mut self,
+        cause: Cause,
+        delay: Millis,
+        priority: Priority,
+        setup: &Setup,
+        settings: &Settings,
+    ) {
+        let before = self.queue.view(0);
+        let delay = i64::try_from(delay).unwrap_or(i64::MAX);
+        self.queue.add_after(0, delay, priority, 0, settings);
+        self.settle(before.due, before.ready, cause, setup);
+        if before.ready && delay == 0 && setup.causes {
+            self.entry = self.entry.max(Some(cause));
+        }
+    }
+
+    /// Notes the cause of what an operation made.
+    fn settle(&mut self, due: Option<Millis>, ready: bool, cause: Cause, setup: &Setup) {
+        if !setup.causes {
+            return;
+        }
+        let after = self.queue.view(0);
+        if after.due != due {
+            self.timer = after.due.is_some().then_some(cause);
+        }
+        if after.ready && !ready {
+            self.entry = Some(cause);
+        }
+    }
+
+    fn info(&self, setup: &Setup) -> Info {
+        let view = self.queue.view(0);
+        Info {
+            ready: view.ready && !view.processing,
+            due: view.due.map(|due| setup.longest(due)),
+            priority: self.entry_priority(),
+            pass: self.pass,
+            entry: view.ready,
+            processing: view.processing,
+            failures: view.failures,
+        }
+    }
+
+    /// The view of a key that is held tells the priority with which it was handed out.
+    fn entry_priority(&self) -> Priority {
+        let mut queue = self.queue;
+        if queue.view(0).processing {
+            // It is processing, so it can be done.
+            let _ = queue.done(0);
+        }
+        queue.view(0).priority
+    }
+
+    /// Whether the key has a position: in client-go's queue while it can be handed out, in the
+    /// priority queue while it has an item.
+    fn is_in_line(&self) -> bool {
+        let view = self.queue.view(0);
+        match self.queue.flavour() {
+            Flavour::Classic => view.ready && !view.processing,
+            Flavour::Priority => view.ready || view.due.is_some(),
+            Flavour::KubeRs => false,
+        }
+    }
+}
+
+fn order(before: &Slot, after: &Slot, operation: Operation) -> Order {
+    let is_priority = before.queue.flavour() == Flavour::Priority;
+    match (before.is_in_line(), after.is_in_line()) {
+        (false, true) => Order::Joins,
+        (true, false) => Order::Leaves,
+        (true, true)
+            if is_priority
+                && (operation == Operation::Fire
+                    || after.entry_priority() > before.entry_priority()) =>
+        {
+            Order::Joins
+        }
+        _ => Order::Stays,
+    }
+}
