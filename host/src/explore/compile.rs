@@ -17,7 +17,10 @@ use self::{
 };
 use super::{
     decide::Template,
-    model::{Answer, Condition, Controller, Doubled, Field, Kind, Model, Operand, Outcome, Owed, Question, StaleFlag},
+    model::{
+        Answer, Condition, Controller, Doubled, Field, Kind, Model, Operand, Outcome, Owed,
+        Question, StaleFlag,
+    },
     reader::{Result, Span},
     scenario::{self, Action, Domain, Scenario},
     slots::{Setup, Slots},
@@ -69,11 +72,8 @@ impl Model {
         };
         let template = scenario.decide.as_ref().map(Template::new).transpose()?;
         let kinds = std::mem::take(&mut model.kinds);
-        let mut names = Names {
-            kinds: &kinds,
-            locals: vec![],
-            informers: watches::index(scenario, &kinds)?,
-        };
+        let mut names =
+            Names { kinds: &kinds, locals: vec![], informers: watches::index(scenario, &kinds)? };
         let local = |controller: usize, kind: usize| {
             let kind = &kinds[kind];
             let controller = &scenario.controllers[controller];
@@ -97,7 +97,14 @@ impl Model {
         }
         compile_properties(scenario, &names, &mut model)?;
         for index in 0..scenario.controllers.len() {
-            compile_controller(index, scenario, &names, template.as_ref(), &mut allocator, &mut model)?;
+            compile_controller(
+                index,
+                scenario,
+                &names,
+                template.as_ref(),
+                &mut allocator,
+                &mut model,
+            )?;
         }
         for step in &scenario.world {
             let step = world::compile(step, scenario, &names, &mut allocator, &mut model)?;
@@ -258,7 +265,8 @@ fn compile_controller(
     for action in actions(&controller.steps) {
         let Action::Write(write) = action else { continue };
         let Some(_) = write.conflict else { continue };
-        let kind = names.kind(write.to.as_ref().unwrap_or(&controller.reconciles), &controller.path)?;
+        let kind =
+            names.kind(write.to.as_ref().unwrap_or(&controller.reconciles), &controller.path)?;
         if registers.stale.iter().all(|(known, _)| *known != kind) {
             let place = allocator.place(1, per_key);
             registers.stale.push((kind, registers.places.len()));
@@ -285,12 +293,14 @@ fn compile_controller(
             }
             scenario::Answer::Decide => {
                 let Some(template) = template else {
-                    return fail("spec", "`decide` is missing; it says what the component is shown");
+                    return fail(
+                        "spec",
+                        "`decide` is missing; it says what the component is shown",
+                    );
                 };
                 let scope = Scope::Doubled { controller: index, own };
                 let values = template.values(names, scope)?;
                 model.questions.push(Question {
-                    controller: index,
                     outcome: name.clone(),
                     values,
                     answers: BTreeMap::new(),

@@ -41,10 +41,7 @@ fn components<const N: usize>(
 }
 
 /// Tarjan's algorithm without recursion. Components come in reverse topological order.
-fn tarjan<I: Iterator<Item = usize>>(
-    count: usize,
-    next: impl Fn(usize) -> I,
-) -> Vec<Vec<usize>> {
+fn tarjan<I: Iterator<Item = usize>>(count: usize, next: impl Fn(usize) -> I) -> Vec<Vec<usize>> {
     const UNSEEN: u32 = 0;
     const DONE: u32 = u32::MAX;
     // The lowest number reachable, which is the own one until something lower is found.
@@ -139,12 +136,10 @@ impl<const N: usize> Concrete<N> {
             let (mut edges, mut enabled, mut leaves) = (vec![], BTreeSet::new(), false);
             // The graph was searched, so every answer is known.
             let _ = model.moves(&state, &mut |edge, next: State<N>| {
-                if !happens_soon(&edge) {
-                    if !follows(&edge) {
-                        return;
-                    }
-                } else {
+                if happens_soon(&edge) {
                     enabled.insert(fairness(&edge));
+                } else if !follows(&edge) {
+                    return;
                 }
                 let inside = follows(&edge)
                     && graph
@@ -182,7 +177,10 @@ impl<const N: usize> Concrete<N> {
                 list.iter().enumerate().map(|(at, node)| (*node, at)).collect();
             let next = |at: usize| {
                 let edges = self.edges[list[at]].iter();
-                edges.filter_map(|(to, _)| position.get(to).copied()).collect::<Vec<_>>().into_iter()
+                edges
+                    .filter_map(|(to, _)| position.get(to).copied())
+                    .collect::<Vec<_>>()
+                    .into_iter()
             };
             for component in tarjan(list.len(), next) {
                 let component: BTreeSet<usize> = component.into_iter().map(|at| list[at]).collect();
@@ -250,9 +248,8 @@ impl<const N: usize> Concrete<N> {
 
     /// A closed walk from `begin` that takes a key from the queue and is fair.
     fn walk(&self, begin: usize, within: &BTreeSet<usize>) -> Vec<(usize, Edge)> {
-        let is_get = |_: usize, edge: Option<&Edge>| {
-            edge.is_some_and(|edge| edge.step.verb == Verb::Get)
-        };
+        let is_get =
+            |_: usize, edge: Option<&Edge>| edge.is_some_and(|edge| edge.step.verb == Verb::Get);
         let mut walk = self.nearest(begin, within, is_get);
         loop {
             let at = walk.last().map_or(begin, |(node, _)| *node);
@@ -372,7 +369,8 @@ pub(super) fn trap<const N: usize>(
             continue;
         }
         let all: BTreeSet<usize> = (0..walked.states.len()).collect();
-        let there = walked.nearest(0, &all, |_, edge| edge.is_some_and(|e| e.step.verb == Verb::Get));
+        let there =
+            walked.nearest(0, &all, |_, edge| edge.is_some_and(|e| e.step.verb == Verb::Get));
         let at = there.last().map_or(0, |(node, _)| *node);
         let mut walk = there;
         if at != 0 {

@@ -125,11 +125,7 @@ fn placeholders(text: &str) -> Vec<FieldName> {
 }
 
 /// `None` if the part is not there.
-fn fill(
-    value: &Value,
-    outcome: &str,
-    words: &BTreeMap<FieldName, String>,
-) -> Option<Value> {
+fn fill(value: &Value, outcome: &str, words: &BTreeMap<FieldName, String>) -> Option<Value> {
     Some(match value {
         Value::Object(map) => {
             if let Some(when) = map.get(WHEN).and_then(Value::as_str)
@@ -143,9 +139,7 @@ fn fill(
             let kept = map.iter().filter(|(name, _)| *name != WHEN);
             Value::Object(kept.filter_map(inner).collect::<Map<_, _>>())
         }
-        Value::Array(list) => {
-            list.iter().filter_map(|value| fill(value, outcome, words)).collect()
-        }
+        Value::Array(list) => list.iter().filter_map(|value| fill(value, outcome, words)).collect(),
         Value::String(text) => {
             let mut text = text.replace(OUTCOME, outcome);
             for name in placeholders(&text) {

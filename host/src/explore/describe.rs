@@ -1,4 +1,5 @@
 //! Moves and states in words.
+#![expect(clippy::cast_possible_truncation, reason = "a value that was packed fits its bits")]
 
 use plumb_queue::{Returned, Runtime};
 use serde::Serialize;
@@ -115,14 +116,22 @@ impl Model {
             Verb::Deliver | Verb::Handle | Verb::List => {
                 self.event_words(&self.informers[who], step.verb, key, before, after)
             }
-            Verb::MapOld | Verb::MapNew => self.map_words(&self.informers[who], step.verb, key, before, after),
-            Verb::AddOld | Verb::AddNew => self.add_words(&self.informers[who], step.verb, key, before, after),
+            Verb::MapOld | Verb::MapNew => {
+                self.map_words(&self.informers[who], step.verb, key, before, after)
+            }
+            Verb::AddOld | Verb::AddNew => {
+                self.add_words(&self.informers[who], step.verb, key, before, after)
+            }
             Verb::Fire => {
                 let controller = &self.controllers[who];
                 let timer = edge.timer.unwrap_or(0);
                 let name = self.key_name(controller.kind, key);
                 let effect = self.queue_effect(who, key, before, after);
-                Words::new(Lane::Queue, None, format!("the timer of {} fires: {name} {effect}", Span(timer)))
+                Words::new(
+                    Lane::Queue,
+                    None,
+                    format!("the timer of {} fires: {name} {effect}", Span(timer)),
+                )
             }
             Verb::Get => {
                 let name = self.key_name(self.controllers[who].kind, key);
@@ -142,7 +151,12 @@ impl Model {
         }
     }
 
-    fn world_words<const N: usize>(&self, who: usize, before: &State<N>, after: &State<N>) -> Words {
+    fn world_words<const N: usize>(
+        &self,
+        who: usize,
+        before: &State<N>,
+        after: &State<N>,
+    ) -> Words {
         let world = &self.world[who];
         let changes = self.all_changes(before, after);
         let reconciled = |kind: &usize| self.controllers.iter().any(|c| c.kind == *kind);
@@ -188,7 +202,8 @@ impl Model {
         let mask = informer.history.first().map_or(0, |view| view.mask);
         let seen = fields(kind, self.cached(informer, after, key) & mask, mask);
         let seen = if seen.is_empty() { "an update".to_owned() } else { seen };
-        let cache = if informer.name == kind.name { name } else { format!("{name} ({})", informer.name) };
+        let cache =
+            if informer.name == kind.name { name } else { format!("{name} ({})", informer.name) };
         let begins = match verb {
             Verb::Deliver => format!("the cache of {cache} sees {seen}"),
             Verb::Handle => format!("the handler of {cache} takes the next event"),
@@ -205,7 +220,11 @@ impl Model {
                 && handler.phase.get(after, key) != phase::IDLE
         });
         if is_started {
-            return Words::new(Lane::Watch, Some(Lane::Handler), format!("{begins}; its handler starts"));
+            return Words::new(
+                Lane::Watch,
+                Some(Lane::Handler),
+                format!("{begins}; its handler starts"),
+            );
         }
         let who = informer.controller;
         let controller = &self.controllers[who];
@@ -233,20 +252,18 @@ impl Model {
         before: &State<N>,
     ) -> bool {
         let now = self.cached(informer, before, key);
-        let (old, new) = match verb {
-            Verb::List => (now, now),
-            _ => {
-                let mut copy = *before;
-                self.shift(informer, &mut copy, key)
-            }
+        let (old, new) = if verb == Verb::List {
+            (now, now)
+        } else {
+            let mut copy = *before;
+            self.shift(informer, &mut copy, key)
         };
         let given = super::model::Given { event: new, old, new };
-        match (verb, informer.listing.get(before, key)) {
-            (Verb::List, listing::CREATES) => self.holds(&informer.creates, before, key, &given),
-            _ => {
-                let passes = informer.passes.as_ref();
-                passes.is_none_or(|passes| self.holds(passes, before, key, &given))
-            }
+        if let (Verb::List, listing::CREATES) = (verb, informer.listing.get(before, key)) {
+            self.holds(&informer.creates, before, key, &given)
+        } else {
+            let passes = informer.passes.as_ref();
+            passes.is_none_or(|passes| self.holds(passes, before, key, &given))
         }
     }
 
@@ -265,13 +282,14 @@ impl Model {
         let kind = &self.kinds[informer.kind];
         let (age, event, mask) = match verb {
             Verb::MapOld => ("old", handler.old.get(before, key), handler.old.mask),
-            _ => match &handler.new {
-                Some(view) => ("new", view.get(before, key), view.mask),
-                None => {
+            _ => {
+                if let Some(view) = &handler.new {
+                    ("new", view.get(before, key), view.mask)
+                } else {
                     let mask = informer.history.first().map_or(0, |view| view.mask);
                     ("new", self.cached(informer, before, key) & mask, mask)
                 }
-            },
+            }
         };
         let shown = match &*fields(kind, event, mask) {
             "" => String::new(),
@@ -285,7 +303,9 @@ impl Model {
             if handler.mapped.is_set(after, target) {
                 mapped.push(name.clone());
             }
-            if !controller.canceled.is_set(before, target) && controller.canceled.is_set(after, target) {
+            if !controller.canceled.is_set(before, target)
+                && controller.canceled.is_set(after, target)
+            {
                 canceled.push(name);
             }
         }
@@ -315,7 +335,8 @@ impl Model {
         if was_seen {
             let which = if verb == Verb::AddNew { "old" } else { "new" };
             let kind = &self.kinds[informer.kind].name;
-            let text = format!("the add of {name} is skipped: this event added it for the {which} {kind}");
+            let text =
+                format!("the add of {name} is skipped: this event added it for the {which} {kind}");
             return Words { lost: true, ..Words::new(Lane::Handler, Some(Lane::Queue), text) };
         }
         let effect = self.queue_effect(informer.controller, key, before, after);
@@ -375,18 +396,24 @@ impl Model {
                             count => format!(", {}", behind(count)),
                         }
                     }
-                    super::model::Source::Server(_) => String::new(),
                     _ => String::new(),
                 };
-                return Words::new(Lane::Worker, None, match &*seen {
-                    "" => format!("the pass of {name} reads {what}{stale}"),
-                    seen => format!("the pass of {name} reads {what}: {seen}{stale}"),
-                });
+                return Words::new(
+                    Lane::Worker,
+                    None,
+                    match &*seen {
+                        "" => format!("the pass of {name} reads {what}{stale}"),
+                        seen => format!("the pass of {name} reads {what}: {seen}{stale}"),
+                    },
+                );
             }
             Op::Write { name: step, kind, .. } => {
                 if branch == CONFLICT {
                     let text = format!("the pass of {name} may not {step}: the object has changed");
-                    return Words { lost: true, ..Words::new(Lane::Worker, Some(Lane::Object), text) };
+                    return Words {
+                        lost: true,
+                        ..Words::new(Lane::Worker, Some(Lane::Object), text)
+                    };
                 }
                 let place = self.kinds[*kind].whole;
                 let (old, new) = (place.get(before, key), place.get(after, key));
@@ -451,7 +478,8 @@ impl Model {
             (false, None) => "nothing is scheduled".to_owned(),
         };
         let answer = returned_words(&returned, self.runtime());
-        let text = format!("the pass of {name} ends `{}` and returns {answer}: {effect}", outcome.name);
+        let text =
+            format!("the pass of {name} ends `{}` and returns {answer}: {effect}", outcome.name);
         let lost = !info.entry && info.due.is_none();
         Words { lost, ..Words::new(Lane::Worker, Some(Lane::Queue), text) }
     }
@@ -490,7 +518,14 @@ impl Model {
                 } else {
                     format!("cache {} of {}", informer.name, self.key_name(informer.kind, key))
                 };
-                push(name, if seen.is_empty() { behind(count) } else { format!("{seen}, {}", behind(count)) });
+                push(
+                    name,
+                    if seen.is_empty() {
+                        behind(count)
+                    } else {
+                        format!("{seen}, {}", behind(count))
+                    },
+                );
             }
         }
         for controller in &self.controllers {
@@ -499,14 +534,22 @@ impl Model {
                     1 if self.keys == 1 => String::new(),
                     1 => format!(" of {}", self.key_name(controller.kind, key)),
                     _ if self.keys == 1 => format!(" of {}", controller.name),
-                    _ => format!(" of {} for {}", controller.name, self.key_name(controller.kind, key)),
+                    _ => format!(
+                        " of {} for {}",
+                        controller.name,
+                        self.key_name(controller.kind, key)
+                    ),
                 };
                 push(format!("queue{name}"), queue_words(controller, state, key));
                 let pc = controller.pc.get(state, key);
                 if pc != 0 {
                     let at = match &controller.steps[pc as usize - 1] {
-                        Op::Read { kind, .. } => format!("before reading {}", self.kinds[*kind].name),
-                        Op::Write { name, .. } | Op::Work { name, .. } => format!("before `{name}`"),
+                        Op::Read { kind, .. } => {
+                            format!("before reading {}", self.kinds[*kind].name)
+                        }
+                        Op::Write { name, .. } | Op::Work { name, .. } => {
+                            format!("before `{name}`")
+                        }
                         Op::Set { .. } => "before noting".to_owned(),
                         Op::Return { outcome } => {
                             format!("before returning `{}`", controller.outcomes[*outcome].name)
@@ -530,8 +573,10 @@ impl Model {
         let mut words = vec![];
         for owed in &self.owed {
             let keys = self.instances(owed.per_key);
-            let open = |key: &u8| self.holds(&owed.when, state, *key, &super::model::Given::default());
-            let open: Vec<String> = (0..keys).filter(open).map(|key| format!("{}", key + 1)).collect();
+            let open =
+                |key: &u8| self.holds(&owed.when, state, *key, &super::model::Given::default());
+            let open: Vec<String> =
+                (0..keys).filter(open).map(|key| format!("{}", key + 1)).collect();
             match (open.is_empty(), keys) {
                 (true, _) => {}
                 (false, 1) => words.push(owed.name.clone()),

@@ -16,11 +16,8 @@ use super::{
 
 const API_VERSION: &str = "plumb.dev/v1alpha1";
 
-pub(super) const FLAVOURS: [(&str, Flavour); 3] = [
-    ("classic", Flavour::Classic),
-    ("priority", Flavour::Priority),
-    ("kube-rs", Flavour::KubeRs),
-];
+pub(super) const FLAVOURS: [(&str, Flavour); 3] =
+    [("classic", Flavour::Classic), ("priority", Flavour::Priority), ("kube-rs", Flavour::KubeRs)];
 
 const CHECKS: [(&str, Check); 4] = [
     ("stuck", Check::Stuck),
@@ -89,7 +86,8 @@ fn read_spec(name: String, spec: &Node<'_>) -> Result<Scenario> {
         scenario.queue = node.word(&FLAVOURS)?;
     }
     if let Some(node) = fields.optional("runtime") {
-        let words = [("controller-runtime", Runtime::ControllerRuntime), ("client-go", Runtime::ClientGo)];
+        let words =
+            [("controller-runtime", Runtime::ControllerRuntime), ("client-go", Runtime::ClientGo)];
         scenario.runtime = Some(node.word(&words)?);
     }
     if let Some(node) = fields.optional("expect") {
@@ -257,9 +255,7 @@ fn read_domain(node: &Node<'_>) -> Result<Domain> {
         };
     }
     let labels: Vec<String> = text.split('|').map(|label| label.trim().to_owned()).collect();
-    let is_label = |label: &String| {
-        matches!(expression::parse_atom(label), Ok(Atom::Label(parsed)) if parsed == *label)
-    };
+    let is_label = |label: &String| matches!(expression::parse_atom(label), Ok(Atom::Label(parsed)) if parsed == *label);
     if labels.len() < 2 || labels.len() > usize::from(MAX_NUMBER) || !labels.iter().all(is_label) {
         return Err(node.error(format_args!(
             "expected the values as `1..3` or `pending | done`, the first is the initial one; found `{text}`"
@@ -291,21 +287,18 @@ fn read_world_step(node: &Node<'_>) -> Result<WorldStep> {
     };
     let within = fields.optional("within").map(|n| n.positive_duration()).transpose()?;
     let sure = fields.optional("sure").map(|n| n.bool()).transpose()?.unwrap_or(false);
-    let actions = match fields.optional("steps") {
-        Some(steps) => {
-            let read = |node: Node<'_>| {
-                let mut fields = node.fields()?;
-                let when = fields.optional("when").map(|n| read_condition(&n)).transpose()?;
-                let action = read_world_action(&mut fields)?;
-                fields.end()?;
-                Ok((when, action))
-            };
-            steps.list()?.into_iter().map(read).collect::<Result<_>>()?
-        }
-        None => {
+    let actions = if let Some(steps) = fields.optional("steps") {
+        let read = |node: Node<'_>| {
+            let mut fields = node.fields()?;
             let when = fields.optional("when").map(|n| read_condition(&n)).transpose()?;
-            vec![(when, read_world_action(&mut fields)?)]
-        }
+            let action = read_world_action(&mut fields)?;
+            fields.end()?;
+            Ok((when, action))
+        };
+        steps.list()?.into_iter().map(read).collect::<Result<_>>()?
+    } else {
+        let when = fields.optional("when").map(|n| read_condition(&n)).transpose()?;
+        vec![(when, read_world_action(&mut fields)?)]
     };
     fields.end()?;
     if actions.is_empty() || actions.len() > 7 {

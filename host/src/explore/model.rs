@@ -1,4 +1,5 @@
 //! A scenario, compiled: what there is, where it lies in a state, and how conditions are read.
+#![expect(clippy::cast_possible_truncation, reason = "a value that was packed fits its bits")]
 
 use plumb_queue::{Flavour, Millis, Returned};
 
@@ -81,13 +82,6 @@ impl Field {
         match &self.domain {
             Domain::Numbers { .. } => value.to_string(),
             Domain::Labels(labels) => labels[usize::from(value)].clone(),
-        }
-    }
-
-    pub(super) fn high(&self) -> u8 {
-        match &self.domain {
-            Domain::Numbers { high, .. } => *high,
-            Domain::Labels(labels) => u8::try_from(labels.len() - 1).unwrap_or(u8::MAX),
         }
     }
 }
@@ -210,7 +204,6 @@ pub(super) enum Answer {
 /// What the component is asked at a return: a template, and the values that fill it.
 #[derive(Debug)]
 pub(super) struct Question {
-    pub(super) controller: usize,
     pub(super) outcome: String,
     pub(super) values: Vec<(FieldName, Operand, Field)>,
     /// Known answers, by the values: indices into the results.
@@ -219,12 +212,37 @@ pub(super) struct Question {
 
 #[derive(Debug)]
 pub(super) enum Op {
-    Read { kind: usize, source: Source, view: Option<View>, next: u16 },
-    Write { name: String, kind: usize, values: Vec<Assign>, touch: bool, conflict: Option<Conflict>, next: u16 },
-    Set { values: Vec<Assign>, next: u16 },
-    Work { name: String, ends: Vec<WorkEnd>, canceled: Option<u16> },
-    Branch { condition: Condition, yes: u16, no: u16 },
-    Return { outcome: usize },
+    Read {
+        kind: usize,
+        source: Source,
+        view: Option<View>,
+        next: u16,
+    },
+    Write {
+        name: String,
+        kind: usize,
+        values: Vec<Assign>,
+        touch: bool,
+        conflict: Option<Conflict>,
+        next: u16,
+    },
+    Set {
+        values: Vec<Assign>,
+        next: u16,
+    },
+    Work {
+        name: String,
+        ends: Vec<WorkEnd>,
+        canceled: Option<u16>,
+    },
+    Branch {
+        condition: Condition,
+        yes: u16,
+        no: u16,
+    },
+    Return {
+        outcome: usize,
+    },
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -262,7 +280,9 @@ pub(super) struct Assign {
 pub(super) enum AssignedValue {
     Operand(Operand),
     /// One more, up to this.
-    Next { high: u8 },
+    Next {
+        high: u8,
+    },
 }
 
 #[derive(Debug)]

@@ -1,4 +1,5 @@
 //! What can happen next in a state.
+#![expect(clippy::cast_possible_truncation, reason = "a value that was packed fits its bits")]
 
 use plumb_queue::Millis;
 
@@ -247,8 +248,12 @@ impl Model {
         }
         let Some(handler) = &informer.handler else { return };
         match handler.phase.get(state, key) {
-            phase::MAP_OLD => plain(Verb::MapOld, key, self.map(informer, handler, state, key, true)),
-            phase::MAP_NEW => plain(Verb::MapNew, key, self.map(informer, handler, state, key, false)),
+            phase::MAP_OLD => {
+                plain(Verb::MapOld, key, self.map(informer, handler, state, key, true));
+            }
+            phase::MAP_NEW => {
+                plain(Verb::MapNew, key, self.map(informer, handler, state, key, false));
+            }
             adding @ (phase::ADD_OLD | phase::ADD_NEW) => {
                 let is_old = adding == phase::ADD_OLD;
                 let verb = if is_old { Verb::AddOld } else { Verb::AddNew };
@@ -281,7 +286,12 @@ impl Model {
     }
 
     /// Takes the oldest change out of the history: what was before it, and after it.
-    pub(super) fn shift<const N: usize>(&self, informer: &Informer, state: &mut State<N>, key: u8) -> (u64, u64) {
+    pub(super) fn shift<const N: usize>(
+        &self,
+        informer: &Informer,
+        state: &mut State<N>,
+        key: u8,
+    ) -> (u64, u64) {
         let count = informer.behind.get(state, key) + informer.ahead.get(state, key);
         let old = informer.history[0].get(state, key);
         for at in 1..count as usize {
@@ -388,7 +398,9 @@ impl Model {
         if low {
             handler.low.set(state, key, 1);
         }
-        if handler.maps_new && let Some(view) = &handler.new {
+        if handler.maps_new
+            && let Some(view) = &handler.new
+        {
             view.set(state, key, new);
         }
     }
@@ -580,12 +592,7 @@ impl Model {
             pc = if self.holds(condition, state, key, &Given::default()) { *yes } else { *no };
         }
         controller.pc.set(state, key, u64::from(pc));
-        let live = controller.live[usize::from(pc)];
-        for (register, place) in controller.registers.iter().enumerate() {
-            if live & (1 << register) == 0 {
-                place.set(state, key, 0);
-            }
-        }
+        let_go(controller, state, key, u64::from(pc));
     }
 
     fn pass_moves<const N: usize>(
@@ -798,33 +805,17 @@ impl Model {
         }
         for flag in self.stale.iter().filter(|flag| flag.kind == kind_index) {
             let controller = &self.controllers[flag.controller];
-            let concerned = if kind.per_key || !controller.per_key { key..key + 1 } else { 0..self.keys };
+            let concerned =
+                if kind.per_key || !controller.per_key { key..key + 1 } else { 0..self.keys };
             for other in concerned {
                 let is_own = writer == Some(flag.controller) && other == key;
                 if !is_own && controller.pc.is_set(state, other) {
                     flag.place.set(state, other, 1);
-                    let pc = controller.pc.get(state, other);
-                    self.go_to_same(controller, state, other, pc);
+                    let_go(controller, state, other, controller.pc.get(state, other));
                 }
             }
         }
         Written::Changed { torn: kind.has_dependents && self.is_torn(kind_index, new) }
-    }
-
-    /// Lets go of what a pass no longer needs at the step where it is.
-    fn go_to_same<const N: usize>(
-        &self,
-        controller: &Controller,
-        state: &mut State<N>,
-        key: u8,
-        pc: u64,
-    ) {
-        let live = controller.live[pc as usize];
-        for (register, place) in controller.registers.iter().enumerate() {
-            if live & (1 << register) == 0 {
-                place.set(state, key, 0);
-            }
-        }
     }
 
     fn world_move<const N: usize>(
@@ -957,6 +948,16 @@ fn cancel<const N: usize>(controller: &Controller, state: &mut State<N>, key: u8
     let pc = controller.pc.get(state, key);
     if pc != 0 && controller.live[pc as usize] & controller.canceled_bit != 0 {
         controller.canceled.set(state, key, 1);
+    }
+}
+
+/// The pass drops what it no longer needs at the step where it is.
+fn let_go<const N: usize>(controller: &Controller, state: &mut State<N>, key: u8, pc: u64) {
+    let live = controller.live[pc as usize];
+    for (register, place) in controller.registers.iter().enumerate() {
+        if live & (1 << register) == 0 {
+            place.set(state, key, 0);
+        }
     }
 }
 

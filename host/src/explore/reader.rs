@@ -224,7 +224,7 @@ impl Display for Span {
                 rest %= unit;
             }
         }
-        if rest % 1000 != 0 && rest < 1000 {
+        if !rest.is_multiple_of(1000) && rest < 1000 {
             return write!(f, "{rest}ms");
         }
         if rest > 0 {

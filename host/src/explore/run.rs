@@ -135,14 +135,21 @@ fn run_sized<const N: usize>(model: &Model, limits: &Limits) -> Result<Explorati
     let graph = Graph::<N>::search(model, limits)?;
     let mut found = find(model, &graph);
     found.sort_by_key(|find| find.verdict);
-    let is_asked = |find: &Find<N>| model.checks.iter().any(|check| Verdict::from(*check) == find.verdict);
+    let is_asked =
+        |find: &Find<N>| model.checks.iter().any(|check| Verdict::from(*check) == find.verdict);
     let at = found.iter().position(is_asked);
     let main = at.map(|at| found.remove(at));
     let mut notes: Vec<String> = found
         .iter()
         .map(|find| {
-            let asked = if is_asked(find) { "" } else { ", which this scenario does not ask about" };
-            format!("also {}{asked}: {} ({} steps)", find.verdict.word(), find.reason, find.trace.len())
+            let asked =
+                if is_asked(find) { "" } else { ", which this scenario does not ask about" };
+            format!(
+                "also {}{asked}: {} ({} steps)",
+                find.verdict.word(),
+                find.reason,
+                find.trace.len()
+            )
         })
         .collect();
     let asleep = graph.finds.asleep.map(|(sleep, _)| sleep);
@@ -193,9 +200,13 @@ fn find<const N: usize>(model: &Model, graph: &Graph<N>) -> Vec<Find<N>> {
     let overslept = finds.overslept.map(|(sleep, state)| {
         (state, format!("something is owed, and the key sleeps for up to {}", Span(sleep)))
     });
-    let stuck = finds
-        .stuck
-        .map(|state| (state, "something is owed, and nothing will do it: no entry, no timer, no event on its way".to_owned()));
+    let stuck = finds.stuck.map(|state| {
+        (
+            state,
+            "something is owed, and nothing will do it: no entry, no timer, no event on its way"
+                .to_owned(),
+        )
+    });
     let mut stuck = [stuck, overslept].into_iter().flatten().collect::<Vec<_>>();
     stuck.sort_by_key(|(state, _)| *state);
     if let Some((state, reason)) = stuck.into_iter().next() {
@@ -210,14 +221,24 @@ fn find<const N: usize>(model: &Model, graph: &Graph<N>) -> Vec<Find<N>> {
         let repeats_from = Some(trace.len() + 1);
         trace.extend(cycle.walk);
         let reason = "something is owed, the key wakes again and again, and no pass ever does it";
-        found.push(Find { verdict: Verdict::Stuck, reason: reason.to_owned(), trace, repeats_from });
+        found.push(Find {
+            verdict: Verdict::Stuck,
+            reason: reason.to_owned(),
+            trace,
+            repeats_from,
+        });
     }
     if let Some((state, cycle)) = lasso {
         let mut trace = stem(model, graph, state);
         let repeats_from = Some(trace.len() + 1);
         trace.extend(cycle.walk);
         let reason = "the same steps repeat for ever, though nothing outside changes";
-        found.push(Find { verdict: Verdict::Lasso, reason: reason.to_owned(), trace, repeats_from });
+        found.push(Find {
+            verdict: Verdict::Lasso,
+            reason: reason.to_owned(),
+            trace,
+            repeats_from,
+        });
     }
     if let Some((state, _)) = finds.torn {
         found.push(Find {

@@ -4,6 +4,7 @@
 //! half fingerprint, half index, says where. An entry that matches by fingerprint is compared with
 //! the state itself, so no collision can hide a state, and the odds of one need no arguing. Each
 //! state knows the state it was found from, so the first bad one has a shortest trace.
+#![expect(clippy::cast_possible_truncation, reason = "a value that was packed fits its bits")]
 
 use std::time::{Duration, Instant};
 

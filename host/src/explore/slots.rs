@@ -7,6 +7,7 @@
 //!
 //! Time is abstract: a timer is the longest time that may still pass until it fires, and it may
 //! fire at any moment. Of two delays for one key the shorter stays, as in the queues themselves.
+#![expect(clippy::cast_possible_truncation, reason = "a value that was packed fits its bits")]
 
 use std::collections::HashMap;
 
@@ -86,8 +87,6 @@ pub(super) struct Info {
     pub(super) entry: bool,
     /// A worker has the key.
     pub(super) processing: bool,
-    /// Failures that the limiter counts.
-    pub(super) failures: u8,
 }
 
 /// How queues are set up in a scenario.
@@ -120,12 +119,7 @@ impl Slots {
     /// Enumerates the states that keys reach when passes return one of `results`.
     pub(super) fn new(setup: &Setup, starts: Starts, results: &[Returned]) -> Self {
         let settings = setup.settings();
-        let empty = Slot {
-            queue: Queue::new(setup.flavour),
-            timer: None,
-            entry: None,
-            pass: None,
-        };
+        let empty = Slot { queue: Queue::new(setup.flavour), timer: None, entry: None, pass: None };
         let mut start = empty;
         match starts {
             Starts::Idle => {}
@@ -306,7 +300,6 @@ impl Slot {
             pass: self.pass,
             entry: view.ready,
             processing: view.processing,
-            failures: view.failures,
         }
     }
 

@@ -43,23 +43,21 @@ pub(super) fn fail<T>(path: &str, message: impl Into<String>) -> Result<T> {
 
 /// The kind of this name.
 pub(super) fn kind(kinds: &[Kind], name: &str, path: &str) -> Result<usize> {
-    match kinds.iter().position(|kind| kind.name == name) {
-        Some(kind) => Ok(kind),
-        None => {
-            let known: Vec<&str> = kinds.iter().map(|kind| &*kind.name).collect();
-            fail(path, format!("there is no object `{name}`; there are {}", known.join(", ")))
-        }
+    if let Some(kind) = kinds.iter().position(|kind| kind.name == name) {
+        Ok(kind)
+    } else {
+        let known: Vec<&str> = kinds.iter().map(|kind| &*kind.name).collect();
+        fail(path, format!("there is no object `{name}`; there are {}", known.join(", ")))
     }
 }
 
 pub(super) fn field<'a>(kind: &'a Kind, name: &str, path: &str) -> Result<&'a Field> {
-    match kind.field(name) {
-        Some(field) => Ok(field),
-        None => {
-            let known: Vec<&str> = kind.fields.iter().map(|field| &*field.name).collect();
-            let message = format!("`{}` has no field `{name}`; it has {}", kind.name, known.join(", "));
-            fail(path, message)
-        }
+    if let Some(field) = kind.field(name) {
+        Ok(field)
+    } else {
+        let known: Vec<&str> = kind.fields.iter().map(|field| &*field.name).collect();
+        let message = format!("`{}` has no field `{name}`; it has {}", kind.name, known.join(", "));
+        fail(path, message)
     }
 }
 
@@ -92,7 +90,9 @@ impl Names<'_> {
 
     /// Where this controller's cache of a kind is: the first watch of it that lags.
     pub(super) fn cache(&self, controller: usize, kind: usize) -> Source {
-        let of = |(c, k, _, lags): &(usize, usize, String, bool)| (*c, *k, *lags) == (controller, kind, true);
+        let of = |(c, k, _, lags): &(usize, usize, String, bool)| {
+            (*c, *k, *lags) == (controller, kind, true)
+        };
         match self.informers.iter().position(of) {
             Some(informer) => Source::Cache(informer),
             None => Source::Server(kind),
@@ -119,12 +119,11 @@ impl Names<'_> {
             ("event", _) => return fail(path, "`event` is known in `filter` only"),
             _ => None,
         };
-        let (kind, source) = match given {
-            Some(given) => given,
-            None => {
-                let kind = self.kind(object, path)?;
-                (kind, self.source(kind, scope, path)?)
-            }
+        let (kind, source) = if let Some(given) = given {
+            given
+        } else {
+            let kind = self.kind(object, path)?;
+            (kind, self.source(kind, scope, path)?)
         };
         Ok((source, field(&self.kinds[kind], name, path)?))
     }
@@ -190,7 +189,10 @@ impl Names<'_> {
             return fail(path, format!("`{left}` and `{right}`: one of them must be a field"));
         };
         if comparison.is_order() && matches!(like.domain, Domain::Labels(_)) {
-            return fail(path, format!("`{left}` and `{right}` have no order: they are not numbers"));
+            return fail(
+                path,
+                format!("`{left}` and `{right}` have no order: they are not numbers"),
+            );
         }
         let operand = |atom: &Atom| self.operand(atom, &like.domain, scope, path);
         Ok(Condition::Compare(operand(left)?, comparison, operand(right)?))

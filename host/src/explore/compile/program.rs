@@ -3,11 +3,11 @@
 use super::{
     super::{
         expression::Ast,
-        model::{Assign, AssignedValue, Condition, Conflict, Kind, Op, Operand, Source, View, WorkEnd},
-        reader::Result,
-        scenario::{
-            Action, Assigned, Assignment, Controller, Doubled, End, ReadFrom, Step, Write,
+        model::{
+            Assign, AssignedValue, Condition, Conflict, Kind, Op, Operand, Source, View, WorkEnd,
         },
+        reader::Result,
+        scenario::{Action, Assigned, Assignment, Controller, Doubled, End, ReadFrom, Step, Write},
         state::Place,
     },
     names::{Names, Scope, atom_reads, fail, reads},
@@ -150,7 +150,12 @@ impl Program<'_> {
             Action::Read { object, from } => {
                 let kind = self.names.kind(object, path)?;
                 if self.names.kinds[kind].per_key && !self.names.kinds[self.own].per_key {
-                    return fail(path, format!("`{object}` exists for each key, but this controller has one object"));
+                    return fail(
+                        path,
+                        format!(
+                            "`{object}` exists for each key, but this controller has one object"
+                        ),
+                    );
                 }
                 let source = match from {
                     ReadFrom::Server => Source::Server(kind),
@@ -241,7 +246,8 @@ impl Program<'_> {
                 Some(name) => name.clone(),
                 None => format!("write {}", fields.join(", ")),
             };
-            next = self.push(Op::Write { name, kind, values, touch: write.touch, conflict, next })?;
+            next =
+                self.push(Op::Write { name, kind, values, touch: write.touch, conflict, next })?;
         }
         Ok(next)
     }
@@ -273,7 +279,8 @@ pub(super) fn live(
     loop {
         let mut changed = false;
         for (index, op) in ops.iter().enumerate() {
-            let after = successors(op).into_iter().fold(0, |bits, next| bits | live[usize::from(next)]);
+            let after =
+                successors(op).into_iter().fold(0, |bits, next| bits | live[usize::from(next)]);
             let (uses, kills) = effects(op, registers, doubled, asked);
             let before = uses | (after & !kills);
             changed |= live[index + 1] != before;

@@ -4,7 +4,9 @@ use super::{
     super::{
         model::{Condition, Handler, Informer, Kind, Model, View},
         reader::Result,
-        scenario::{Action, Cancels, Controller, Creates, ReadFrom, Scenario, Watch, Which, WorldAction},
+        scenario::{
+            Action, Cancels, Controller, Creates, ReadFrom, Scenario, Watch, Which, WorldAction,
+        },
         state::{Allocator, bits_for},
     },
     names::{Names, Scope, fail, kind, reads},
@@ -20,11 +22,13 @@ pub(super) fn index(
     for (index, controller) in scenario.controllers.iter().enumerate() {
         for watch in &controller.watches {
             let kind = kind(kinds, &watch.of, &watch.path)?;
-            let same = |(c, _, name, _): &(usize, usize, String, bool)| {
-                *c == index && *name == watch.name
-            };
+            let same =
+                |(c, _, name, _): &(usize, usize, String, bool)| *c == index && *name == watch.name;
             if informers.iter().any(same) {
-                return fail(&watch.path, format!("there are two watches `{}`: give one a `name`", watch.name));
+                return fail(
+                    &watch.path,
+                    format!("there are two watches `{}`: give one a `name`", watch.name),
+                );
             }
             informers.push((index, kind, watch.name.clone(), watch.lag > 0));
         }
@@ -83,7 +87,11 @@ pub(super) fn compile(
                 dedupe: watch.dedupe,
                 phase: allocator.place(3, kind.per_key),
                 low: allocator.place(bits(can_list, 1), kind.per_key),
-                old: view(allocator, if maps.contains(&Which::Old) { event } else { 0 }, kind.per_key),
+                old: view(
+                    allocator,
+                    if maps.contains(&Which::Old) { event } else { 0 },
+                    kind.per_key,
+                ),
                 new: (watch.backlog > 0).then(|| view(allocator, event, kind.per_key)),
                 mapped: allocator.place(1, names.kinds[own].per_key),
                 seen: allocator.place(bits(watch.dedupe, 1), names.kinds[own].per_key),
@@ -122,11 +130,8 @@ pub(super) fn compile(
 fn bound(watch: &Watch, controller: &Controller) -> String {
     let Watch { name, lag, backlog, .. } = watch;
     let s = if *lag == 1 { "" } else { "s" };
-    let backlog = if *backlog == 0 {
-        String::new()
-    } else {
-        format!(", its handler {backlog} more")
-    };
+    let backlog =
+        if *backlog == 0 { String::new() } else { format!(", its handler {backlog} more") };
     format!("cache `{name}` of {} at most {lag} write{s} behind{backlog}", controller.name)
 }
 

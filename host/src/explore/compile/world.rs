@@ -32,9 +32,7 @@ pub(super) fn compile(
                     .chain(values.iter().map(|value| value.kind))
                     .any(|kind| names.kinds[kind].per_key),
                 WorldAct::Add(controller) => model.controllers[*controller].per_key,
-                WorldAct::Resync(informer) => {
-                    names.kinds[model.informers[*informer].kind].per_key
-                }
+                WorldAct::Resync(informer) => names.kinds[model.informers[*informer].kind].per_key,
                 WorldAct::Restart(_) => false,
             }
     });
@@ -84,7 +82,8 @@ fn compile_action(
         WorldAction::Add(name) => WorldAct::Add(controller(name)?),
         WorldAction::Resync { controller: name, object } => {
             let index = controller(name)?;
-            let of = |(c, _, watch, _): &(usize, usize, String, bool)| (*c, watch) == (index, object);
+            let of =
+                |(c, _, watch, _): &(usize, usize, String, bool)| (*c, watch) == (index, object);
             match names.informers.iter().position(of) {
                 Some(informer) => WorldAct::Resync(informer),
                 None => return fail(path, format!("`{name}` has no watch `{object}`")),

@@ -6,7 +6,8 @@ use super::{read_assignments, read_condition};
 use crate::explore::{
     reader::{Fields, Node, Result},
     scenario::{
-        Action, Answer, Cancels, Controller, Creates, End, ReadFrom, Starts, Step, Watch, Which, Write,
+        Action, Answer, Cancels, Controller, Creates, End, ReadFrom, Starts, Step, Watch, Which,
+        Write,
     },
 };
 
@@ -70,7 +71,9 @@ fn read_watch(node: &Node<'_>) -> Result<Watch> {
         },
         maps: match fields.optional("maps") {
             None => vec![],
-            Some(node) => node.one_or_more().iter().map(|n| n.word(&which)).collect::<Result<_>>()?,
+            Some(node) => {
+                node.one_or_more().iter().map(|n| n.word(&which)).collect::<Result<_>>()?
+            }
         },
         filter: fields.optional("filter").map(|n| read_condition(&n)).transpose()?,
         dedupe: fields.optional("dedupe").map_or(Ok(true), |n| n.bool())?,
@@ -79,7 +82,8 @@ fn read_watch(node: &Node<'_>) -> Result<Watch> {
     };
     fields.end()?;
     if watch.maps.is_empty() && (watch.filter.is_some() || watch.cancels == Cancels::InMap) {
-        return Err(node.error("`filter` and `cancels: in map` need a map function: add `maps: [old, new]`"));
+        return Err(node
+            .error("`filter` and `cancels: in map` need a map function: add `maps: [old, new]`"));
     }
     if watch.lag == 0 && (!watch.maps.is_empty() || watch.backlog > 0) {
         return Err(node.error("a map function or a backlog needs `lag: 1` or more"));
@@ -158,15 +162,14 @@ fn read_work(waits: bool, node: &Node<'_>, fields: &mut Fields<'_>) -> Result<Ac
                 canceled = Some(read_steps(&node)?);
                 continue;
             }
-            let (when, steps) = match node.value.is_array() {
-                true => (None, read_steps(&node)?),
-                false => {
-                    let mut fields = node.fields()?;
-                    let when = read_condition(&fields.required("when")?)?;
-                    let steps = fields.optional("then").map_or(Ok(vec![]), |n| read_steps(&n))?;
-                    fields.end()?;
-                    (Some(when), steps)
-                }
+            let (when, steps) = if node.value.is_array() {
+                (None, read_steps(&node)?)
+            } else {
+                let mut fields = node.fields()?;
+                let when = read_condition(&fields.required("when")?)?;
+                let steps = fields.optional("then").map_or(Ok(vec![]), |n| read_steps(&n))?;
+                fields.end()?;
+                (Some(when), steps)
             };
             ends.push(End { name: name.to_owned(), when, steps });
         }
