@@ -1,32 +1,44 @@
 //! All rules, ordered by id.
 
 use crate::rule::Rule;
-use crate::rules::{conditions, generation, result, time, trace, witness};
+use crate::rules::{
+    conditions, counters, generation, handled, result, terminal, time, trace, witness,
+};
 
 /// All rules, ordered by id.
 pub static RULES: &[&Rule] = &[
     &trace::backoff_kept_across_inputs::RULE,
     &trace::cancel_without_add::RULE,
+    &handled::cancelled_and_not_resumed::RULE,
     &time::condition_older_than_object::RULE,
     &conditions::condition_outside_schema::RULE,
     &conditions::condition_status_unknown_word::RULE,
     &generation::condition_without_observed_generation::RULE,
+    &handled::deadline_passed::RULE,
+    &handled::deletion_blocked_by_suspend::RULE,
     &trace::event_dropped_while_owed::RULE,
     &generation::failure_of_older_generation::RULE,
+    &terminal::finish_time_changed::RULE,
+    &terminal::finish_time_without_finish::RULE,
+    &terminal::finished_without_finish_time::RULE,
     &trace::hot_loop::RULE,
     &trace::idle_with_work_owed::RULE,
+    &counters::impossible_replica_counts::RULE,
     &result::lost_wake_up::RULE,
     &witness::message_revision_differs_from_field::RULE,
     &generation::observed_generation_ahead::RULE,
     &generation::observed_generation_as_text::RULE,
     &generation::observed_generation_backwards::RULE,
     &generation::observed_generation_not_positive::RULE,
+    &handled::poke_unanswered::RULE,
     &trace::ready_item_never_handed_out::RULE,
     &conditions::ready_while_abnormal::RULE,
     &conditions::ready_while_dependent_false::RULE,
     &conditions::ready_while_reconciling_or_stalled::RULE,
+    &counters::ready_with_missing_instances::RULE,
     &generation::ready_with_stale_generation::RULE,
     &conditions::reconciling_and_stalled::RULE,
+    &handled::reconciling_past_timeout::RULE,
     &conditions::repeated_condition_type::RULE,
     &trace::request_consumed_by_earlier_run::RULE,
     &trace::stale_read_concluded::RULE,
@@ -35,6 +47,8 @@ pub static RULES: &[&Rule] = &[
     &conditions::summary_condition_missing::RULE,
     &conditions::summary_hides_the_cause::RULE,
     &conditions::summary_unknown_while_dependents_true::RULE,
+    &handled::suspended_in_mid_reconcile::RULE,
+    &terminal::terminal_state_reverted::RULE,
     &trace::timer_consumed_by_merge::RULE,
     &time::transition_time_backwards::RULE,
     &time::transition_time_in_future::RULE,

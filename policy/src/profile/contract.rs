@@ -23,6 +23,9 @@ pub struct Finish<'a> {
     /// Whether it stays so for ever: the object never starts again.
     #[serde(skip_serializing_if = "is_default")]
     pub absorbing: bool,
+    /// Field path of what changes with each new attempt, which may begin anew.
+    #[serde(skip_serializing_if = "is_default")]
+    pub attempt: Text<'a>,
 }
 
 /// How many instances an object needs to be ready.
@@ -73,9 +76,13 @@ pub struct Reference<'a> {
     /// for.
     #[serde(skip_serializing_if = "is_default")]
     pub ready: Vec<Test<'a>>,
-    /// Whether this object does not become ready while a named one has failed.
+    /// Whether this object does not become ready while a named one has failed. It may stay ready
+    /// when a named one fails later.
     #[serde(skip_serializing_if = "is_default")]
     pub gates: bool,
+    /// Whether this object is never ready for long while a named one has failed.
+    #[serde(skip_serializing_if = "is_default")]
+    pub follows: bool,
     /// The revision that this object takes from the named one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<Revision<'a>>,

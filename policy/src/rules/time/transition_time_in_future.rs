@@ -23,7 +23,7 @@ declare_rule! {
     ///
     /// ## Example
     ///
-    /// The present of this example is that of the test that runs it.
+    /// The present is 2026-01-01T00:00:00Z.
     ///
     /// ```yaml
     /// apiVersion: example.com/v1
@@ -36,6 +36,8 @@ declare_rule! {
     /// ```
     ///
     /// ## Instead
+    ///
+    /// The present is 2026-01-01T00:00:00Z.
     ///
     /// ```yaml
     /// apiVersion: example.com/v1

@@ -1,0 +1,137 @@
+use alloc::format;
+use alloc::vec::Vec;
+
+use crate::decide::timing;
+use crate::declare_rule;
+use crate::finding::Finding;
+use crate::pointer;
+use crate::profile::test;
+use crate::record;
+use crate::rule::{Check, View};
+use crate::time::{self, Time};
+
+/// The least patience with a request, in milliseconds.
+const PATIENCE: i64 = 2 * 60_000;
+
+declare_rule! {
+    /// ## What it does
+    ///
+    /// Compares the annotation that asks for a reconcile with the field in which the controller
+    /// repeats its value once it has done so. The request is overdue after twice the time that a run
+    /// and the interval between two runs take. How long ago it was made is told by its own value, if
+    /// that is a time; the present, or the latest write of the status, ends the count. A suspended or
+    /// deleted object need not answer.
+    ///
+    /// ## Why is this bad?
+    ///
+    /// `flux reconcile` and every script that waits for the answer hangs. Either nothing reconciles
+    /// the object any more, or runs come and go and none of them takes the request for done.
+    ///
+    /// ## Example
+    ///
+    /// ```yaml
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: app
+    ///   namespace: default
+    ///   generation: 1
+    ///   annotations: {reconcile.fluxcd.io/requestedAt: "2023-06-22T10:15:37.969587-05:00"}
+    /// spec: {interval: 60s, timeout: 30s}
+    /// status:
+    ///   observedGeneration: 1
+    ///   conditions:
+    ///   - {type: Ready, status: "False", reason: BuildFailed, message: timeout, lastTransitionTime: "2023-06-22T15:26:19Z", observedGeneration: 1}
+    /// ```
+    ///
+    /// ## Instead
+    ///
+    /// ```yaml
+    /// apiVersion: kustomize.toolkit.fluxcd.io/v1
+    /// kind: Kustomization
+    /// metadata:
+    ///   name: app
+    ///   namespace: default
+    ///   generation: 1
+    ///   annotations: {reconcile.fluxcd.io/requestedAt: "2023-06-22T10:15:37.969587-05:00"}
+    /// spec: {interval: 60s, timeout: 30s}
+    /// status:
+    ///   observedGeneration: 1
+    ///   lastHandledReconcileAt: "2023-06-22T10:15:37.969587-05:00"
+    ///   conditions:
+    ///   - {type: Ready, status: "False", reason: BuildFailed, message: timeout, lastTransitionTime: "2023-06-22T15:26:19Z", observedGeneration: 1}
+    /// ```
+    ///
+    /// ## Severity
+    ///
+    /// Warning: the controller may be down or busy, which is worth a look as well.
+    ///
+    /// ## References
+    ///
+    /// - <https://github.com/fluxcd/flux2/issues/3997>
+    /// - `ReconcileRequestStatus` in `apis/meta` of <https://github.com/fluxcd/pkg>
+    pub static RULE = {
+        id: "poke-unanswered",
+        family: "handled",
+        severity: Warning,
+        means: Stale,
+        since: "0.1.0",
+        summary: "a reconcile was asked for and is long overdue",
+        check: Check::State(check),
+    }
+}
+
+fn check(view: &View<'_>) -> Vec<Finding> {
+    let (object, profile) = (view.object, view.profile);
+    let Some(poke) = profile.poke.as_ref().filter(|poke| !poke.handled.is_empty()) else {
+        return Vec::new();
+    };
+    if object.deleting || test::any(&profile.suspended, object) {
+        return Vec::new();
+    }
+    let Some(token) = object.annotation(&poke.annotation).filter(|token| !token.is_empty()) else {
+        return Vec::new();
+    };
+    let handled = object.field(&poke.handled).and_then(|value| value.scalar());
+    if handled.as_deref() == Some(token) {
+        return Vec::new();
+    }
+    let Some(asked) = moment(token) else { return Vec::new() };
+    // An answer to a later request answers the earlier one.
+    if handled.as_deref().and_then(moment).is_some_and(|handled| handled >= asked) {
+        return Vec::new();
+    }
+    let Some(present) = view.now.max(record::status_time(object)) else { return Vec::new() };
+    let run = timing(&profile.timing.timeout, object).unwrap_or(0);
+    let interval = timing(&profile.timing.interval, object).unwrap_or(0);
+    let retry = timing(&profile.timing.retry, object).unwrap_or(0);
+    let patience = (2 * (run + interval.max(retry))).max(PATIENCE);
+    let waiting = present.since(asked);
+    if waiting <= patience {
+        return Vec::new();
+    }
+    let mut place = alloc::string::String::from("/metadata/annotations");
+    pointer::push(&mut place, &poke.annotation);
+    let message = format!(
+        "a reconcile was asked for {} ago, and {} does not answer it",
+        time::readable(waiting),
+        poke.handled
+    );
+    let said =
+        handled.map_or_else(|| "no request was answered".into(), |value| format!("is `{value}`"));
+    alloc::vec![
+        RULE.finding(pointer::locate(object.root, &poke.handled), message)
+            .beside(place, format!("asked for with `{token}`"))
+            .beside(pointer::locate(object.root, &poke.handled), said)
+            .help("look whether the controller runs, and whether a run of this object ever ends"),
+    ]
+}
+
+/// The time that a token is, RFC 3339 or seconds since 1970.
+fn moment(token: &str) -> Option<Time> {
+    Time::parse(token).or_else(|| {
+        let seconds: i64 = token.parse().ok()?;
+        // Ten digits: from 2001 to 2286.
+        (token.len() == 10).then_some(Time(seconds * 1_000))
+    })
+}

@@ -1,0 +1,2 @@
+//! An object beside those that it names.
+

@@ -1,0 +1,2 @@
+//! What only shows over several states.
+
