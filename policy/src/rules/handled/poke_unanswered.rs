@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 use crate::decide::timing;
 use crate::declare_rule;
 use crate::finding::Finding;
+use crate::json::Json;
 use crate::pointer;
 use crate::profile::test;
 use crate::record;
@@ -92,7 +93,7 @@ fn check(view: &View<'_>) -> Vec<Finding> {
     let Some(token) = object.annotation(&poke.annotation).filter(|token| !token.is_empty()) else {
         return Vec::new();
     };
-    let handled = object.field(&poke.handled).and_then(|value| value.scalar());
+    let handled = object.field(&poke.handled).and_then(Json::scalar);
     if handled.as_deref() == Some(token) {
         return Vec::new();
     }

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use crate::decide::timing;
 use crate::declare_rule;
 use crate::finding::Finding;
-use crate::object::Status;
+use crate::object::{Condition, Status};
 use crate::profile::test;
 use crate::rule::{Check, View};
 use crate::time;
@@ -94,7 +94,7 @@ fn check(view: &View<'_>) -> Vec<Finding> {
     let working = profile.progress.iter().find_map(|type_| is_true(type_));
     let Some(condition) = open.or(working) else { return Vec::new() };
     // The newest of both: a run may write one and leave the other.
-    let since = [open, working].into_iter().flatten().filter_map(|found| found.transition()).max();
+    let since = [open, working].into_iter().flatten().filter_map(Condition::transition).max();
     let Some(since) = since else { return Vec::new() };
     let lasting = now.since(since);
     let limit = longest + longest / 20 + PATIENCE;

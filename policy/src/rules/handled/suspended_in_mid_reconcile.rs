@@ -1,4 +1,5 @@
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::decide::timing;
@@ -94,7 +95,8 @@ fn check(view: &View<'_>) -> Vec<Finding> {
     };
     let patience = timing(&profile.timing.timeout, object).unwrap_or(0) + PATIENCE;
     let (type_, status) = (condition.type_, condition.status.text());
-    let since = if lasting > 0 { format!(" for {}", time::readable(lasting)) } else { "".into() };
+    let since =
+        if lasting > 0 { format!(" for {}", time::readable(lasting)) } else { String::new() };
     let message = format!("the object is suspended, and {type_} is {status}{since}");
     let mut finding = RULE
         .finding(object.place(&condition, "status"), message)
