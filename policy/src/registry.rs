@@ -1,7 +1,9 @@
 //! All rules, ordered by id.
 
 use crate::rule::Rule;
-use crate::rules::{conditions, counters, generation, handled, result, terminal, time, trace, witness};
+use crate::rules::{
+    conditions, counters, generation, handled, result, terminal, time, trace, witness,
+};
 
 /// All rules, ordered by id.
 pub static RULES: &[&Rule] = &[
