@@ -9,10 +9,12 @@
 
 pub mod document;
 pub mod event;
+mod foresight;
 pub mod history;
 mod ledger;
 mod replay;
 mod report;
+pub mod scalar;
 pub mod story;
 pub(crate) mod words;
 

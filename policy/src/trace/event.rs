@@ -332,9 +332,12 @@ pub(crate) fn attribute(events: &mut [Event]) {
             | Action::Skip(_)
             | Action::Add(..)
             | Action::AddAfter(..)
-            | Action::AddRateLimited(..)
-            | Action::Cancel(_) => {
+            | Action::AddRateLimited(..) => {
                 event.handles = named.map_or(last, |source| by_source.get(&source).copied());
+            }
+            // A run may be cancelled by other things than handlers.
+            Action::Cancel(_) => {
+                event.handles = named.and_then(|source| by_source.get(&source).copied());
             }
             _ => {}
         }

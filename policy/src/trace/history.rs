@@ -9,10 +9,9 @@ use plumb_queue::{Backoff, Flavour, Key, Millis, Priority, Runtime, Settings};
 
 use crate::finding::Fault;
 use crate::time::Time;
-use crate::trace::document::{
-    Document, FlavourName, Moment, QueueSpec, RuntimeName, Span, StatusSpec,
-};
+use crate::trace::document::{Document, FlavourName, QueueSpec, RuntimeName, StatusSpec};
 use crate::trace::event::{Event, Names, attribute, depends, in_order, learnt_sources, resolve};
+use crate::trace::scalar::{Moment, Span};
 
 /// The most keys that one history may name.
 pub const MOST_KEYS: usize = 256;

@@ -16,9 +16,10 @@ use alloc::vec::Vec;
 use plumb_queue::{Key, Millis, View};
 
 use crate::pass::OutcomeType;
-use crate::trace::document::{StatusSpec, Truth};
+use crate::trace::document::StatusSpec;
 use crate::trace::history::{History, SourceId};
 use crate::trace::replay::SourceState;
+use crate::trace::scalar::Truth;
 use crate::trace::story::{Carrier, Debt, Owing, Pass};
 
 /// How a key stands. The worst of its debts counts.
@@ -73,8 +74,14 @@ pub(crate) struct Account {
     interval: Option<Millis>,
     /// When the last run ended that did not fail.
     rested: Millis,
+    /// The last run neither failed nor was cancelled nor asked for another: if it left the object
+    /// unsettled, it waits for an event.
+    awaits: bool,
+    /// There is a source whose events can wake the key, or none is known at all.
+    can_be_woken: bool,
     is_suspended: bool,
-    is_deleted: bool,
+    is_deleting: bool,
+    is_gone: bool,
     is_terminal: bool,
 }
 
@@ -101,8 +108,12 @@ impl Account {
             due: object.due,
             interval: object.interval,
             rested: 0,
+            awaits: true,
+            can_be_woken: object.sources.is_empty()
+                || object.sources.iter().any(|&source| history.sources[source].is_watched),
             is_suspended: object.suspended,
-            is_deleted: false,
+            is_deleting: false,
+            is_gone: false,
             is_terminal: false,
         };
         if let ([only], Some(attempted)) = (&account.sources[..], &object.status.attempted) {
@@ -132,7 +143,7 @@ impl Account {
     ) {
         self.is_change_underway = true;
         self.is_terminal = false;
-        if generation.is_some() || request.is_some() || suspended == Some(false) {
+        if generation.is_some() || request.is_some() || suspended == Some(false) || deleted {
             self.changed = Some(index);
         }
         if let Some(generation) = generation {
@@ -143,7 +154,7 @@ impl Account {
             self.is_answer_void = false;
         }
         self.is_suspended = suspended.unwrap_or(self.is_suspended);
-        self.is_deleted |= deleted;
+        self.is_deleting |= deleted;
     }
 
     /// A run starts.
@@ -183,14 +194,14 @@ impl Account {
         }
     }
 
-    /// A run ends.
+    /// A run ends; returns how.
     pub(crate) fn finish(
         &mut self,
         index: usize,
         now: Millis,
         pass: &Pass,
         outcome: Option<OutcomeType>,
-    ) {
+    ) -> Option<OutcomeType> {
         self.to_read.clear();
         self.is_terminal = pass.result.terminal;
         let outcome = outcome.or(if pass.canceled.is_some() {
@@ -207,7 +218,7 @@ impl Account {
         match outcome {
             Some(OutcomeType::Succeeded) => self.unfinished = None,
             Some(OutcomeType::Suspended) => {}
-            Some(OutcomeType::Deleted | OutcomeType::NotFound) => self.is_deleted = true,
+            Some(OutcomeType::Deleted | OutcomeType::NotFound) => self.is_gone = true,
             Some(OutcomeType::Terminal) => self.is_terminal = true,
             Some(
                 OutcomeType::Failed
@@ -218,7 +229,12 @@ impl Account {
             )
             | None => self.unfinished = Some((index, outcome)),
         }
+        self.awaits = matches!(
+            outcome,
+            Some(OutcomeType::Succeeded | OutcomeType::Waiting | OutcomeType::Suspended)
+        );
         self.rested = now;
+        outcome
     }
 
     /// The controller restarts.
@@ -236,11 +252,23 @@ impl Account {
         if let Some(refused) = self.refused {
             owe(Owing::Write, Some(refused));
         }
-        let is_exempt = self.is_suspended
-            || self.is_deleted
-            || self.is_terminal
-            || self.status.stalled == Some(true);
-        if is_exempt {
+        if self.is_gone || self.is_terminal || (self.is_suspended && !self.is_deleting) {
+            return debts;
+        }
+        if let Some(changed) = self.changed {
+            owe(Owing::Change, Some(changed));
+        }
+        if self.is_deleting {
+            return debts;
+        }
+        if let (Some((generation, since)), Some(observed)) =
+            (self.generation, self.status.observed_generation)
+            && observed < generation
+            && self.changed.is_none()
+        {
+            owe(Owing::Generation(generation, observed), since);
+        }
+        if self.status.stalled == Some(true) {
             return debts;
         }
         for &source in &self.sources {
@@ -262,14 +290,6 @@ impl Account {
             owe(Owing::Status(text), self.written);
         } else if let Some((since, outcome)) = self.unfinished {
             owe(Owing::Another(outcome), Some(since));
-        }
-        if let (Some((generation, since)), Some(observed)) =
-            (self.generation, self.status.observed_generation)
-            && observed < generation
-        {
-            owe(Owing::Generation(generation, observed), since);
-        } else if let Some(changed) = self.changed {
-            owe(Owing::Change, Some(changed));
         }
         if let Some((since, request)) = &self.requested
             && (self.is_answer_void
@@ -311,7 +331,12 @@ impl Account {
         if is_underway {
             return Some(Carrier::Event);
         }
-        view.due.map(Carrier::Timer)
+        if let Some(due) = view.due {
+            return Some(Carrier::Timer(due));
+        }
+        let is_waiting = matches!(debt.owing, Owing::Status(_))
+            || debt.owing == Owing::Another(Some(OutcomeType::Waiting));
+        (is_waiting && self.awaits && self.can_be_woken).then_some(Carrier::Await)
     }
 
     /// Whether a run can still settle a debt. One that was cancelled has been told that there is
@@ -348,7 +373,9 @@ impl Account {
             .map(|carrier| match carrier {
                 None => Fate::Lost,
                 Some(Carrier::Event) => Fate::Open,
-                Some(Carrier::Entry | Carrier::Run | Carrier::Timer(_)) => Fate::Held,
+                Some(Carrier::Entry | Carrier::Run | Carrier::Timer(_) | Carrier::Await) => {
+                    Fate::Held
+                }
             })
             .max()
             .unwrap_or(Fate::Held)

@@ -24,11 +24,12 @@ pub(crate) fn report(story: &Story<'_>, findings: Vec<Finding>) -> Report {
         (Ending::Hot, None, None, hot(story, key, passes.len()))
     } else if let Some((key, carrier)) = asleep(story) {
         let until = match carrier {
-            Carrier::Timer(due) => due,
-            Carrier::Entry | Carrier::Run | Carrier::Event => story.end,
+            Carrier::Timer(due) => Some(due),
+            Carrier::Entry | Carrier::Run | Carrier::Event => Some(story.end),
+            Carrier::Await => None,
         };
-        let message = sleeping(story, key, carrier);
-        (Ending::Asleep, Some(story.history.moment(until)), None, message)
+        let until = until.map(|at| story.history.moment(at));
+        (Ending::Asleep, until, None, sleeping(story, key, carrier))
     } else {
         (Ending::Settled, None, None, settled(story))
     };
@@ -47,6 +48,7 @@ fn asleep<'s>(story: &'s Story<'_>) -> Option<(&'s KeyStory, Carrier)> {
         let until = match carrier {
             Carrier::Timer(due) => due,
             Carrier::Entry | Carrier::Run | Carrier::Event => 0,
+            Carrier::Await => Millis::MAX,
         };
         if longest.is_none_or(|(_, _, other)| until > other) {
             longest = Some((key, carrier, until));
@@ -125,7 +127,25 @@ fn sleeping(story: &Story<'_>, key: &KeyStory, carrier: Carrier) -> String {
         Carrier::Event => {
             format!("`{name}` is about to be woken: {debts}, and an event is on its way.")
         }
+        Carrier::Await => format!(
+            "`{name}` waits: {debts}, nothing is scheduled, and {} will wake it.",
+            awaited(story, key)
+        ),
     }
+}
+
+fn awaited(story: &Story<'_>, key: &KeyStory) -> String {
+    let sources: Vec<String> = story.history.objects[usize::from(key.key)]
+        .sources
+        .iter()
+        .map(|&source| &story.history.sources[source])
+        .filter(|source| source.is_watched)
+        .map(|source| format!("`{}`", source.name))
+        .collect();
+    if sources.is_empty() {
+        return "only an event, of which the history does not say,".into();
+    }
+    format!("only the next event of {}", sources.join(" or "))
 }
 
 fn settled(story: &Story<'_>) -> String {

@@ -96,6 +96,8 @@ pub enum Carrier {
     Run,
     /// An event that is still to be delivered or handled.
     Event,
+    /// A later event of a source that the key waits for.
+    Await,
     /// A timer.
     Timer(Millis),
 }
@@ -138,8 +140,8 @@ pub enum Woken {
     OwnWrite,
     /// A delay that the controller asked for.
     Delay(Millis),
-    /// The limiter's delay, which grows.
-    Backoff,
+    /// The limiter's delay.
+    Backoff(Millis),
 }
 
 /// A run that was cancelled with no add beside it.
@@ -226,7 +228,7 @@ impl Debt {
 /// Passes in a row that each woke the next without cause, and how many must be to call it hot.
 const HOT_AT_ONCE: usize = 3;
 /// The same where each waits for a delay of up to [`SHORT`].
-const HOT_AFTER_SHORT_DELAYS: usize = 10;
+const HOT_AFTER_SHORT_DELAYS: usize = 20;
 /// A delay that is as good as none.
 const AT_ONCE: Millis = 100;
 /// The longest delay that counts as hot.
@@ -248,7 +250,13 @@ impl KeyStory {
             let is_at_once_here = match pass.woken {
                 Woken::OwnWrite => true,
                 Woken::Delay(delay) if delay <= SHORT => delay < AT_ONCE,
-                Woken::Delay(_) | Woken::Backoff | Woken::Outside => break,
+                // A delay of the limiter that does not grow is one that something resets each time.
+                Woken::Backoff(delay)
+                    if delay < AT_ONCE && earlier[index - 1].woken == pass.woken =>
+                {
+                    true
+                }
+                Woken::Delay(_) | Woken::Backoff(_) | Woken::Outside => break,
             };
             let is_known = pass.after == pass.before
                 || earlier.iter().any(|p| p.after == pass.after || p.before == pass.after);

@@ -128,7 +128,7 @@ pub(crate) fn waker(woken: Woken) -> (&'static str, &'static str) {
             "write the status only if it differs, and do not let the controller's own status \
              writes wake it (for instance by a predicate on metadata.generation)",
         ),
-        Woken::Delay(_) | Woken::Backoff | Woken::Outside => (
+        Woken::Delay(_) | Woken::Backoff(_) | Woken::Outside => (
             "Each asked for the next one without a delay worth the name",
             "return a RequeueAfter that fits what is waited for, and never a delay computed from \
              a time in the past",

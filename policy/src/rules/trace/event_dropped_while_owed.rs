@@ -81,16 +81,20 @@ declare_rule! {
 fn check(story: &Story<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for key in &story.keys {
-        if !matches!(key.carrier, None | Some(Carrier::Timer(_))) {
+        if !matches!(key.carrier, None | Some(Carrier::Timer(_) | Carrier::Await)) {
             continue;
         }
         let last_run = key.passes.last().map_or(0, |pass| pass.got);
+        let was_canceled = key.passes.last().is_some_and(|pass| pass.canceled.is_some());
         for drop in key.drops.iter().filter(|drop| drop.at >= last_run) {
-            // The debt that this event could have settled: that of its source, or one that was
-            // there before it.
+            // What this event could have settled: that a run sees its source, or that a run comes
+            // after one that was cancelled. A filter is right to drop what changes nothing that
+            // the object waits for.
             let debt = key.debts.iter().find(|debt| match &debt.owing {
                 Owing::Source(source, ..) => drop.source == Some(*source),
-                Owing::Status(_) | Owing::Another(_) => debt.since.is_none_or(|s| s < drop.at),
+                Owing::Status(_) | Owing::Another(_) if was_canceled => {
+                    debt.since.is_none_or(|since| since < drop.at)
+                }
                 _ => false,
             });
             let Some(debt) = debt else { continue };

@@ -12,9 +12,9 @@ declare_rule! {
     ///
     /// Looks for runs at the end of the history that each woke the next one, by the event of their
     /// own status write or by a delay of at most a second, with no change of any input and no new
-    /// status between them: three of them in a row if they come at once, ten if they wait.
+    /// status between them: three of them in a row if they come at once, twenty if they wait.
     ///
-    /// Retries that back off are not counted, nor is a run that brought the status to where it had
+    /// Retries whose delay grows are not counted, nor is a run that brought the status to where it had
     /// not been before. A write of which the history does not say what it changed counts as work.
     ///
     /// ## Why is this bad?

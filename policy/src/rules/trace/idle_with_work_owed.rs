@@ -15,8 +15,9 @@ declare_rule! {
     /// Owed is a run that sees a source as it is now, an answer to a request, a run for the last
     /// generation, a settled status, another run after one that was cancelled or failed, a status
     /// write that was refused, and, where the history names them, a run at a due time or once per
-    /// interval. Nothing is owed to an object that is suspended, deleted or stalled, or whose last
-    /// error was terminal.
+    /// interval. An object that a run left unsettled without failing may wait for an event, if it
+    /// has a source that is watched or none is known. Nothing is owed to an object that is
+    /// suspended, deleted or stalled, or whose last error was terminal.
     ///
     /// ## Why is this bad?
     ///
