@@ -165,8 +165,34 @@ pub fn conventional() -> Profile<'static> {
             one_of: alloc::vec![text("true")],
             ..Test::default()
         }],
+        references: crossplane(),
         ..Profile::default()
     }
+}
+
+/// What Crossplane's claims and composites name. Their groups and kinds are the users' own, so no
+/// profile can name them; the fields are Crossplane's.
+fn crossplane() -> Vec<Reference<'static>> {
+    let text = |text: &'static str| Text(text.into());
+    let waits = |reason: &'static str, contains: &'static str| {
+        alloc::vec![Test {
+            condition: text("Ready"),
+            status: alloc::vec![text("False")],
+            reason: alloc::vec![text(reason)],
+            contains: alloc::vec![text(contains)],
+            ..Test::default()
+        }]
+    };
+    let reference = |field: &'static str, waits: Vec<Test<'static>>| Reference {
+        field: text(field),
+        waits,
+        ..Reference::default()
+    };
+    alloc::vec![
+        reference("spec.resourceRef", waits("Waiting", "omposite resource")),
+        reference("spec.resourceRefs[*]", waits("Creating", "Unready resources")),
+        reference("spec.crossplane.resourceRefs[*]", waits("Creating", "Unready resources")),
+    ]
 }
 
 impl From<Level> for Severity {
