@@ -83,6 +83,21 @@ fn identity<'p, 'a>(list: &ConditionList<'_>, object: &'p Object<'a>) -> Option<
     identity.iter().any(|part| !part.is_empty()).then_some(identity)
 }
 
+/// Whether the second state can come after the first: neither the generation nor, where it is a
+/// number, the resource version falls. Else the two were given in the wrong order.
+pub fn follows(old: &Object<'_>, new: &Object<'_>) -> bool {
+    let version = |object: &Object<'_>| object.resource_version.parse::<u128>().ok();
+    let generation = match (old.generation, new.generation) {
+        (Some(old), Some(new)) => old <= new,
+        (Some(_) | None, None) | (None, Some(_)) => true,
+    };
+    generation
+        && match (version(old), version(new)) {
+            (Some(old), Some(new)) => old <= new,
+            (Some(_) | None, None) | (None, Some(_)) => true,
+        }
+}
+
 /// Whether nothing outside `metadata` and `status` differs.
 pub fn same_spec(old: &Object<'_>, new: &Object<'_>) -> bool {
     let outside = |object: &Object<'_>| {

@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::change;
 use crate::finding::{Coherence, Fault, Finding, Note, Phase, Severity, Verdict};
 use crate::json::Json;
 use crate::object::{self, Object};
@@ -52,6 +53,7 @@ pub fn check(observation: &Observation<'_>) -> Result<Verdict, Fault> {
     let old = old_root.as_ref().map(|root| Object::read(root, profile));
     // A pair of two uids is no transition: the old object is gone, the new one has its name.
     let old = old.filter(|old| old.uid == object.uid || old.uid.is_empty());
+    let old = old.filter(|old| change::follows(old, &object));
     let history: Vec<Object<'_>> =
         history_roots.iter().map(|root| Object::read(root, profile)).collect();
     let related_kinds: Vec<Kind<'_>> =

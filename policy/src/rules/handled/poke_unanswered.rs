@@ -1,4 +1,5 @@
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::decide::timing;
@@ -6,7 +7,7 @@ use crate::declare_rule;
 use crate::finding::Finding;
 use crate::json::Json;
 use crate::pointer;
-use crate::profile::test;
+use crate::profile::{Poke, test};
 use crate::record;
 use crate::rule::{Check, View};
 use crate::time::{self, Time};
@@ -84,48 +85,61 @@ declare_rule! {
 
 fn check(view: &View<'_>) -> Vec<Finding> {
     let (object, profile) = (view.object, view.profile);
-    let Some(poke) = profile.poke.as_ref().filter(|poke| !poke.handled.is_empty()) else {
-        return Vec::new();
-    };
     if object.deleting || test::any(&profile.suspended, object) {
         return Vec::new();
     }
-    let Some(token) = object.annotation(&poke.annotation).filter(|token| !token.is_empty()) else {
-        return Vec::new();
-    };
+    let Some(poke) = &profile.poke else { return Vec::new() };
+    if let Some(finding) = unanswered(view, poke) {
+        return alloc::vec![finding];
+    }
+    let token = object.annotation(&poke.annotation);
+    let more = profile.poke_more.iter();
+    more.filter(|more| token.is_some() && object.annotation(&more.annotation) == token)
+        .filter_map(|more| unanswered(view, more))
+        .collect()
+}
+
+fn unanswered(view: &View<'_>, poke: &Poke<'_>) -> Option<Finding> {
+    let (object, profile) = (view.object, view.profile);
+    let token = object.annotation(&poke.annotation).filter(|token| !token.is_empty())?;
+    if poke.handled.is_empty() {
+        return None;
+    }
     let handled = object.field(&poke.handled).and_then(Json::scalar);
-    if handled.as_deref() == Some(token) {
-        return Vec::new();
-    }
-    let Some(asked) = moment(token) else { return Vec::new() };
+    let asked = moment(token)?;
     // An answer to a later request answers the earlier one.
-    if handled.as_deref().and_then(moment).is_some_and(|handled| handled >= asked) {
-        return Vec::new();
+    if handled.as_deref() == Some(token)
+        || handled.as_deref().and_then(moment).is_some_and(|handled| handled >= asked)
+    {
+        return None;
     }
-    let Some(present) = view.now.max(record::status_time(object)) else { return Vec::new() };
+    let present = view.now.max(record::status_time(object))?;
     let run = timing(&profile.timing.timeout, object).unwrap_or(0);
     let interval = timing(&profile.timing.interval, object).unwrap_or(0);
     let retry = timing(&profile.timing.retry, object).unwrap_or(0);
     let patience = (2 * (run + interval.max(retry))).max(PATIENCE);
     let waiting = present.since(asked);
     if waiting <= patience {
-        return Vec::new();
+        return None;
     }
-    let mut place = alloc::string::String::from("/metadata/annotations");
+    let mut place = String::from("/metadata/annotations");
     pointer::push(&mut place, &poke.annotation);
     let message = format!(
         "a reconcile was asked for {} ago, and {} does not answer it",
         time::readable(waiting),
         poke.handled
     );
-    let said =
-        handled.map_or_else(|| "no request was answered".into(), |value| format!("is `{value}`"));
-    alloc::vec![
-        RULE.finding(pointer::locate(object.root, &poke.handled), message)
-            .beside(place, format!("asked for with `{token}`"))
-            .beside(pointer::locate(object.root, &poke.handled), said)
+    let mut finding = RULE
+        .finding(pointer::locate(object.root, &poke.handled), message)
+        .beside(place, format!("asked for with `{token}`"));
+    if let Some(value) = handled {
+        let path = pointer::locate(object.root, &poke.handled);
+        finding = finding.beside(path, format!("answers `{value}`"));
+    }
+    Some(
+        finding
             .help("look whether the controller runs, and whether a run of this object ever ends"),
-    ]
+    )
 }
 
 /// The time that a token is, RFC 3339 or seconds since 1970.

@@ -1,4 +1,5 @@
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::change;
@@ -154,7 +155,7 @@ fn check(view: &View<'_>, series: &[&Object<'_>]) -> Vec<Finding> {
         }
         let (one, other) = (first.status.text(), second.status.text());
         let within =
-            if span > 0 { format!(" within {}", time::readable(span)) } else { Default::default() };
+            if span > 0 { format!(" within {}", time::readable(span)) } else { String::new() };
         let message = format!(
             "{type_} went {one}, {other}, {one}, {other}{within} while the spec stayed the same"
         );

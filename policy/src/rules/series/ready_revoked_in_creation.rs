@@ -1,4 +1,5 @@
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::change;
@@ -99,7 +100,8 @@ fn check(view: &View<'_>, old: &Object<'_>) -> Vec<Finding> {
     if lasted > PREMATURE {
         return Vec::new();
     }
-    let held = if lasted > 0 { format!(" after {}", time::readable(lasted)) } else { "".into() };
+    let held =
+        if lasted > 0 { format!(" after {}", time::readable(lasted)) } else { String::new() };
     let message = format!("{type_} was True and is False for {}{held}", after.reason);
     alloc::vec![
         RULE.finding(object.place(after, "status"), message)

@@ -67,7 +67,7 @@ declare_rule! {
 fn check(view: &View<'_>, old: &Object<'_>) -> Vec<Finding> {
     let object = view.object;
     let (before, after) = (old.resource_version, object.resource_version);
-    if before == after || before.is_empty() || after.is_empty() {
+    if before == after || before.is_empty() || after.is_empty() || object.deleting {
         return Vec::new();
     }
     let finalizers =
