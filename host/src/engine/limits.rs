@@ -21,6 +21,10 @@ pub const FUEL_BASE: u64 = 2_000_000;
 /// after 2 ms for an object of 3 kB and after 40 ms for one of 300 kB.
 pub const FUEL_PER_BYTE: u64 = 200;
 
+/// What the catalogue counts as, in bytes of input: its answer does not grow with what is asked. The
+/// embedded policy needs some 10 units of fuel for each byte of its manual.
+pub const CATALOGUE_BYTES: usize = 128 << 10;
+
 /// Linear memory of one evaluation before its input is counted, in bytes.
 pub const MEMORY_BASE: usize = 16 << 20;
 

@@ -106,12 +106,15 @@ impl Policy {
 
     /// The catalogue of rules, ordered by id.
     pub fn rules(&self) -> Result<Vec<Rule>, Error> {
-        self.call(0, |guest, store| guest.call_rules(store).map(Ok::<_, Fault>))
+        self.call(limits::CATALOGUE_BYTES, |guest, store| {
+            guest.call_rules(store).map(Ok::<_, Fault>)
+        })
     }
 
     /// The known kinds, ordered by group, then kind, with those of the settings.
     pub fn profiles(&self, settings: &str) -> Result<Vec<Profile>, Error> {
-        self.call(settings.len(), |guest, store| guest.call_profiles(store, settings))
+        let input_bytes = settings.len() + limits::CATALOGUE_BYTES;
+        self.call(input_bytes, |guest, store| guest.call_profiles(store, settings))
     }
 
     /// What is wrong with the settings; nothing if the list is empty.
@@ -129,7 +132,9 @@ impl Policy {
 
     /// Any of the above, by a JSON request; see `evaluate-json` in `wit/policy.wit`.
     pub fn evaluate_json(&self, request: &str) -> Result<String, Error> {
-        self.call(request.len(), |guest, store| {
+        // The request may be for the catalogue.
+        let input_bytes = request.len() + limits::CATALOGUE_BYTES;
+        self.call(input_bytes, |guest, store| {
             Ok(guest.call_evaluate_json(store, request)?.map_err(|fault| read_fault(&fault)))
         })
     }
