@@ -1,7 +1,10 @@
 //! All rules, ordered by id.
 
 use crate::rule::Rule;
-use crate::rules::{conditions, counters, generation, handled, related, result, series, terminal, time, trace, witness};
+use crate::rules::{
+    conditions, counters, generation, handled, related, result, series, terminal, time, trace,
+    witness,
+};
 
 /// All rules, ordered by id.
 pub static RULES: &[&Rule] = &[
