@@ -4,7 +4,10 @@
 mod completion;
 mod policy;
 mod profiles;
+mod progress;
+mod replay;
 mod rules;
+mod watch;
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal, Write};
@@ -21,6 +24,7 @@ use crate::output::Verbosity;
 
 /// The headings of the help, in the order in which they are shown.
 mod heading {
+    pub(super) const INPUT: &str = "Input";
     pub(super) const JUDGEMENT: &str = "Judgement";
     pub(super) const OUTPUT: &str = "Output";
     pub(super) const LIMITS: &str = "Limits";
@@ -63,6 +67,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Replay(Box<replay::Arguments>),
     Rules(rules::Arguments),
     Profiles(profiles::Arguments),
     Completion(completion::Arguments),
@@ -118,6 +123,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     choose_colors(common.color);
     let result = match &command {
+        Command::Replay(arguments) => arguments.run(&common),
         Command::Rules(arguments) => arguments.run(),
         Command::Profiles(arguments) => arguments.run(),
         Command::Completion(arguments) => arguments.run(),

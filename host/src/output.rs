@@ -81,6 +81,13 @@ pub enum Verbosity {
     Verbose,
 }
 
+impl Report {
+    /// The verdict on everything, in one line.
+    pub fn headline(&self) -> String {
+        sum::headline(self)
+    }
+}
+
 /// What all formats need to know.
 #[derive(Debug, Clone, Default)]
 pub struct Manner {
@@ -100,28 +107,28 @@ impl Manner {
     }
 }
 
-/// Writes one replay in one format.
-pub enum Output<'a> {
+/// Writes one replay in one format, and keeps count of how it ends.
+pub struct Output<'a> {
+    manner: &'a Manner,
+    writer: Writer<'a>,
+    exit: Exit,
+}
+
+enum Writer<'a> {
     /// Says everything as it comes.
     Human(Box<Human<'a>>),
     /// Says everything at the end.
-    Machine {
-        /// One of those that are not [`Format::Human`].
-        format: Format,
-        /// What it needs to know.
-        manner: &'a Manner,
-        /// Where it goes.
-        out: Box<dyn Write + 'a>,
-    },
+    Machine { format: Format, out: Box<dyn Write + 'a> },
 }
 
 impl<'a> Output<'a> {
-    /// Prepares to write to `out`.
+    /// Prepares to write to `out`, with colours in ANSI.
     pub fn new(format: Format, manner: &'a Manner, out: Box<dyn Write + 'a>) -> Self {
-        match format {
-            Format::Human => Self::Human(Box::new(Human::new(manner, out))),
-            format => Self::Machine { format, manner, out },
-        }
+        let writer = match format {
+            Format::Human => Writer::Human(Box::new(Human::new(manner, out))),
+            format => Writer::Machine { format, out },
+        };
+        Self { manner, writer, exit: Exit::Clean }
     }
 
     /// Takes note of what happens.
@@ -129,10 +136,16 @@ impl<'a> Output<'a> {
     /// # Errors
     /// Where it cannot be written.
     pub fn event(&mut self, event: Event<'_>) -> io::Result<()> {
-        match self {
-            Self::Human(human) => human.event(event),
-            Self::Machine { .. } => Ok(()),
+        self.exit = self.exit.max(exit(event, self.manner.fail_on));
+        match &mut self.writer {
+            Writer::Human(human) => human.event(event),
+            Writer::Machine { .. } => Ok(()),
         }
+    }
+
+    /// How the run ends, by what has happened so far.
+    pub fn exit(&self) -> Exit {
+        self.exit
     }
 
     /// Says the rest and closes.
@@ -140,15 +153,15 @@ impl<'a> Output<'a> {
     /// # Errors
     /// Where it cannot be written.
     pub fn finish(self, report: &Report) -> io::Result<()> {
-        match self {
-            Self::Human(human) => human.finish(report),
-            Self::Machine { format, manner, mut out } => {
+        match self.writer {
+            Writer::Human(human) => human.finish(report),
+            Writer::Machine { format, mut out } => {
                 match format {
                     Format::Human | Format::Json => json::write(report, &mut out)?,
-                    Format::Junit => junit::write(report, manner, &mut out)?,
-                    Format::Sarif => sarif::write(report, manner, &mut out)?,
-                    Format::Github => github::write(report, manner, &mut out)?,
-                    Format::Tap => tap::write(report, manner, &mut out)?,
+                    Format::Junit => junit::write(report, self.manner, &mut out)?,
+                    Format::Sarif => sarif::write(report, self.manner, &mut out)?,
+                    Format::Github => github::write(report, self.manner, &mut out)?,
+                    Format::Tap => tap::write(report, self.manner, &mut out)?,
                 }
                 out.flush()
             }
@@ -156,18 +169,14 @@ impl<'a> Output<'a> {
     }
 }
 
-/// How a run with this report ends.
-pub fn exit(report: &Report, fail_on: FailOn) -> Exit {
-    let failed = |kind: &str| report.errors.iter().any(|error| error.kind == kind);
-    if failed(InputError::EVALUATION) {
-        Exit::Policy
-    } else if !report.errors.is_empty() || report.summary.unreadable > 0 {
-        Exit::Unreadable
-    } else if report.summary.unmet > 0 || report.results.iter().any(|judged| judged.fails(fail_on))
-    {
-        Exit::Findings
-    } else {
-        Exit::Clean
+/// How a run ends in which nothing but this happens.
+fn exit(event: Event<'_>, fail_on: FailOn) -> Exit {
+    match event {
+        Event::Judged(judged) if judged.fails(fail_on) => Exit::Findings,
+        Event::Closed { fixture: Some(fixture), .. } if !fixture.unmet.is_empty() => Exit::Findings,
+        Event::Failed(error) if error.kind == InputError::EVALUATION => Exit::Policy,
+        Event::Failed(_) => Exit::Unreadable,
+        Event::Opened { .. } | Event::Judged(_) | Event::Closed { .. } => Exit::Clean,
     }
 }
 

@@ -73,7 +73,7 @@ pub fn harm(manual: &str) -> Option<String> {
     lines.find(|line| line.starts_with('#') && line.ends_with("Why is this bad?"))?;
     let text = lines
         .skip_while(|line| line.is_empty())
-        .take_while(|line| !line.is_empty() && !line.starts_with(['#', '`']))
+        .take_while(|line| !line.is_empty() && !line.starts_with('#') && !line.starts_with("```"))
         .collect::<Vec<_>>()
         .join(" ");
     (!text.is_empty()).then(|| plain(&text))
@@ -132,9 +132,12 @@ mod tests {
 
     #[test]
     fn the_harm_is_the_first_paragraph_under_its_heading() {
-        let manual = "## What it does\nx\n\n## Why is this bad?\n\nA consumer that\nsees \
-                      [this](https://e) waits [for] ever.\n\nMore.\n\n## Example\n";
-        assert_eq!(harm(manual).as_deref(), Some("A consumer that sees this waits [for] ever."));
+        let manual = "## What it does\nx\n\n## Why is this bad?\n\nA consumer that sees\n`this`, \
+                      [that](https://e) waits [for] ever.\n\nMore.\n\n## Example\n";
+        assert_eq!(
+            harm(manual).as_deref(),
+            Some("A consumer that sees `this`, that waits [for] ever.")
+        );
         assert_eq!(harm("## What it does\nx"), None);
         assert_eq!(harm("## Why is this bad?\n## Example\n"), None);
     }

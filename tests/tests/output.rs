@@ -6,7 +6,7 @@ use std::sync::Arc;
 use plumb_host::engine::{Coherence, Finding, Note, Phase, Rule, Scope, Severity};
 use plumb_host::exit::Exit;
 use plumb_host::input::{Document, Syntax};
-use plumb_host::output::{FailOn, Format, Manner, Output, Verbosity, exit};
+use plumb_host::output::{FailOn, Format, Manner, Output, Verbosity};
 use plumb_host::replay::result::{
     Clock, Decided, End, Event, Expectation, FindingCounts, Fixture, InputError, Judged, Place,
     PolicyIdentity, Report, SCHEMA, Skipped, Summary,
@@ -369,19 +369,38 @@ fn nothing_from_an_input_steers_the_terminal() {
     assert!(text.contains("Widget\u{241b}[31m") && !text.contains("Widget\u{1b}"), "{text}");
 }
 
+/// How a run ends in which this happens.
+fn ends(fail_on: FailOn, events: &[Event<'_>]) -> io::Result<Exit> {
+    let manner = Manner { fail_on, ..manner() };
+    let mut output = Output::new(Format::Human, &manner, Box::new(io::sink()));
+    for event in events {
+        output.event(*event)?;
+    }
+    Ok(output.exit())
+}
+
 #[test]
 fn the_worst_decides_the_exit_code() {
-    let (mut report, _) = report();
-    assert_eq!(exit(&report, FailOn::Never), Exit::Policy);
-    report.errors.pop();
-    assert_eq!(exit(&report, FailOn::Never), Exit::Unreadable);
-    report.errors.clear();
-    report.summary.unreadable = 0;
-    assert_eq!(exit(&report, FailOn::Never), Exit::Findings, "an expectation is not met");
-    report.summary.unmet = 0;
-    report.results.retain(|judged| judged.expectation != Expectation::Unmet);
-    assert_eq!(exit(&report, FailOn::Never), Exit::Clean);
-    assert_eq!(exit(&report, FailOn::Error), Exit::Findings);
-    report.results.retain(|judged| judged.expectation == Expectation::Met);
-    assert_eq!(exit(&report, FailOn::Warning), Exit::Clean, "what is expected does not fail");
+    let (report, _) = report();
+    let results = &report.results;
+    let (met, unmet, found) =
+        (Event::Judged(&results[1]), Event::Judged(&results[2]), Event::Judged(&results[3]));
+    let (unreadable, failed) = (Event::Failed(&report.errors[0]), Event::Failed(&report.errors[1]));
+    let missed = Event::Closed { input: "a", fixture: Some(&report.fixtures[0]) };
+    let warned = Judged { expectation: Expectation::None, ..results[2].clone() };
+    let warned = Event::Judged(&warned);
+    for (fail_on, events, exit) in [
+        (FailOn::Warning, &[][..], Exit::Clean),
+        (FailOn::Warning, &[met], Exit::Clean),
+        (FailOn::Never, &[found], Exit::Clean),
+        (FailOn::Error, &[found], Exit::Findings),
+        (FailOn::Error, &[warned], Exit::Clean),
+        (FailOn::Warning, &[warned], Exit::Findings),
+        (FailOn::Never, &[unmet], Exit::Findings),
+        (FailOn::Never, &[missed], Exit::Findings),
+        (FailOn::Error, &[unreadable, found], Exit::Unreadable),
+        (FailOn::Error, &[failed, unreadable, found], Exit::Policy),
+    ] {
+        assert_eq!(ends(fail_on, events).unwrap(), exit, "{fail_on:?}");
+    }
 }

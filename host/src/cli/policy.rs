@@ -1,14 +1,15 @@
 //! Which policy judges, and by which settings.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
 use super::heading;
 use crate::engine::{self, Policy};
 use crate::error::Error;
-use crate::input::{Item, ItemKind, Source, Unreadable};
+use crate::input::{Source, Unreadable};
 use crate::output::words;
+use crate::replay::read_settings;
 
 /// What names the policy.
 #[derive(Debug, Args)]
@@ -70,7 +71,14 @@ impl SettingsArguments {
         let Some(file) = &self.settings else {
             return Ok(String::new());
         };
-        let settings = read(file)?;
+        let wrong = |faults| Error::Settings { file: file.display().to_string(), faults };
+        let settings = read_settings(&Source::file(file)).map_err(|errors| {
+            let faults = errors.into_iter().map(|Unreadable { line, message, .. }| match line {
+                Some(line) => format!("line {line}: {message}"),
+                None => message,
+            });
+            wrong(faults.collect())
+        })?;
         let faults = policy
             .validate(&settings)
             .map_err(|source| Error::Evaluation { task: "validate the settings", source })?;
@@ -81,38 +89,8 @@ impl SettingsArguments {
             field if field.is_empty() => note.message.clone(),
             field => format!("{field}: {}", note.message),
         });
-        Err(Error::Settings { file: file.display().to_string(), faults: faults.collect() })
+        Err(wrong(faults.collect()))
     }
-}
-
-/// The one document of kind Settings in a file.
-fn read(path: &Path) -> Result<String, Error> {
-    let source = Source::file(path);
-    let mut found = Vec::new();
-    for document in source.open().map_err(settings_error)? {
-        let document = document.map_err(settings_error)?;
-        found.extend(document.items.into_iter().filter_map(|Item { kind, .. }| match kind {
-            ItemKind::Settings(json) => Some(json),
-            _ => None,
-        }));
-    }
-    let count = found.len();
-    match found.pop() {
-        Some(settings) if count == 1 => Ok(settings),
-        _ => Err(Error::Settings {
-            file: source.name.to_string(),
-            faults: vec![format!(
-                "it holds {}, expected one: `apiVersion: plumb.dev/v1alpha1` and `kind: Settings`",
-                words::count(count, "document of kind Settings")
-            )],
-        }),
-    }
-}
-
-fn settings_error(error: Unreadable) -> Error {
-    let Unreadable { input, line, message, .. } = error;
-    let line = line.map(|line| format!("line {line}: ")).unwrap_or_default();
-    Error::Settings { file: input.to_string(), faults: vec![line + &message] }
 }
 
 impl From<Isolation> for engine::Isolation {

@@ -113,6 +113,10 @@ fn marks<'a>(
         });
         marks.push(Mark { origin: &note.origin, target, label });
     }
+    // Where no note speaks of the finding's own place, it is named.
+    if let Some(own) = marks.first_mut().filter(|mark| mark.label.is_none()) {
+        own.label = Some(words::field(&finding.path)).filter(|field| !field.is_empty());
+    }
     (marks, homeless)
 }
 

@@ -1,6 +1,5 @@
 //! For people: each finding with the lines that disagree, and in the end how much was judged.
 
-use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Effects, Style};
@@ -27,8 +26,8 @@ pub struct Human<'a> {
     out: Box<dyn Write + 'a>,
     tally: Tally,
     locators: Locators,
-    /// Rules whose harm has been told.
-    told: BTreeSet<String>,
+    /// Rules whose harm has been told, in order.
+    told: Vec<String>,
     /// What the current input's header says, if it has one.
     input: Input,
     /// Of which object the last line spoke.
@@ -55,7 +54,7 @@ impl<'a> Human<'a> {
             out,
             tally: Tally::default(),
             locators: Locators::default(),
-            told: BTreeSet::new(),
+            told: Vec::new(),
             input: Input::Plain,
             object: String::new(),
             line_above: false,
@@ -145,12 +144,15 @@ impl<'a> Human<'a> {
             Scope::State => String::new(),
             scope => format!(" {DIM}{scope}{DIM:#}"),
         };
+        // The finding that follows says it in full.
+        let column = 4 + version.chars().count() + 2 + 10 + 2 + 11 + 2;
+        let room = self.manner.width.max(LEAST_WIDTH).saturating_sub(column).max(20);
         self.line(&format!(
             "    {version}{scope}  {coherence}{:<10}{coherence:#}  {phase}{:<11}{phase:#}  \
              {DIM}{}{DIM:#}",
             judged.coherence.name(),
             judged.phase.name(),
-            words::clean(&judged.reason),
+            words::clip(&words::clean(&judged.reason), room),
         ))
     }
 
@@ -184,11 +186,11 @@ impl<'a> Human<'a> {
     }
 
     fn finding(&mut self, judged: &Judged, finding: &Finding) -> io::Result<()> {
-        let why = if self.told.insert(finding.rule.clone()) {
-            self.manner.rule(&finding.rule).and_then(|rule| rules::harm(&rule.manual))
-        } else {
-            None
-        };
+        let mut why = None;
+        if !self.told.contains(&finding.rule) {
+            self.told.push(finding.rule.clone());
+            why = self.manner.rule(&finding.rule).and_then(|rule| rules::harm(&rule.manual));
+        }
         let width = self.manner.width.max(LEAST_WIDTH);
         let text = excerpt::render(&mut self.locators, judged, finding, why.as_deref(), width);
         self.block(&text)

@@ -165,6 +165,10 @@ impl Tally {
         if !self.latest.is_empty() {
             rows.push(("latest", self.latest()));
         }
+        if !report.updated.is_empty() {
+            let files: Vec<_> = report.updated.iter().map(String::as_str).collect();
+            rows.push(("updated", words::clean(&shorten(&files, 5))));
+        }
         let expected = findings(self.expected);
         if !expected.is_empty() {
             rows.push(("expected", format!("{expected}, by fixture headers")));
@@ -193,6 +197,11 @@ impl Tally {
         });
         phases.chain(torn).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// The verdict on everything, in one line.
+pub(super) fn headline(report: &Report) -> String {
+    Tally::of(report).headline(&report.summary)
 }
 
 /// The sum as plain lines, for logs.

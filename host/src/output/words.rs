@@ -103,6 +103,14 @@ pub(crate) fn delay(milliseconds: u32) -> String {
     if text.is_empty() { "0s".to_owned() } else { text }
 }
 
+/// The text's begin, if it is longer than so many characters.
+pub(crate) fn clip(text: &str, characters: usize) -> String {
+    match text.char_indices().nth(characters) {
+        None => text.to_owned(),
+        Some(_) => text.chars().take(characters.saturating_sub(1)).chain(['…']).collect(),
+    }
+}
+
 /// Breaks text at spaces so that no line is longer than `width` columns, where words allow.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
