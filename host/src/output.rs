@@ -81,13 +81,6 @@ pub enum Verbosity {
     Verbose,
 }
 
-impl Report {
-    /// The verdict on everything, in one line.
-    pub fn headline(&self) -> String {
-        sum::headline(self)
-    }
-}
-
 /// What all formats need to know.
 #[derive(Debug, Clone, Default)]
 pub struct Manner {
@@ -148,11 +141,11 @@ impl<'a> Output<'a> {
         self.exit
     }
 
-    /// Says the rest and closes.
+    /// Says the rest and closes. Returns the verdict on everything, in one line.
     ///
     /// # Errors
     /// Where it cannot be written.
-    pub fn finish(self, report: &Report) -> io::Result<()> {
+    pub fn finish(self, report: &Report) -> io::Result<String> {
         match self.writer {
             Writer::Human(human) => human.finish(report),
             Writer::Machine { format, mut out } => {
@@ -163,7 +156,8 @@ impl<'a> Output<'a> {
                     Format::Github => github::write(report, self.manner, &mut out)?,
                     Format::Tap => tap::write(report, self.manner, &mut out)?,
                 }
-                out.flush()
+                out.flush()?;
+                Ok(sum::headline(report))
             }
         }
     }

@@ -84,14 +84,10 @@ fn bar(total: Option<u64>) -> ProgressBar {
             .expect("the template is a constant")
             .progress_chars("=> ")
     };
-    match total {
-        Some(total) => {
-            ProgressBar::new(total).with_style(style("[{bar:30}] {percent}%  {msg}  {eta} left"))
-        }
-        None => {
-            let bar = ProgressBar::new_spinner().with_style(style("{spinner} {msg}"));
-            bar.enable_steady_tick(Duration::from_millis(120));
-            bar
-        }
-    }
+    let Some(total) = total else {
+        let bar = ProgressBar::new_spinner().with_style(style("{spinner} {msg}"));
+        bar.enable_steady_tick(Duration::from_millis(120));
+        return bar;
+    };
+    ProgressBar::new(total).with_style(style("[{bar:30}] {percent}%  {msg}  {eta} left"))
 }

@@ -147,16 +147,16 @@ impl Arguments {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(exit),
             Err(error) => return Err(self.failed(error)),
         };
-        match output.finish(&report) {
-            Ok(()) => {}
+        let headline = match output.finish(&report) {
+            Ok(headline) => headline,
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(exit),
             Err(error) => return Err(self.failed(error)),
-        }
+        };
         if let Some(path) = &self.output
             && wanted
         {
             // Where standard error is closed, nobody wants to know.
-            let _ = writeln!(io::stderr(), "{}: {}", path.display(), report.headline());
+            let _ = writeln!(io::stderr(), "{}: {}", path.display(), headline);
         }
         Ok(exit)
     }

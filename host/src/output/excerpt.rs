@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet, Title};
 
 use super::place::{self, Locators, Target};
 use super::words::{self, PROSE_WIDTH};
@@ -41,14 +41,8 @@ pub(super) fn render(
     why: Option<&str>,
     width: usize,
 ) -> String {
-    let level = match finding.severity {
-        Severity::Error => Level::ERROR,
-        Severity::Warning => Level::WARNING,
-        Severity::Info => Level::INFO,
-    };
     let (marks, homeless) = marks(locators, judged, finding);
-    let title = level.primary_title(&finding.message).id(finding.rule.as_str());
-    let mut group = Group::with_title(title);
+    let mut group = Group::with_title(title(finding));
     if marks.is_empty() {
         let field = words::field(&finding.path);
         let at = if field.is_empty() { String::new() } else { format!(": {field}") };
@@ -78,6 +72,25 @@ pub(super) fn render(
     }
     // The excerpts fit the width already.
     cut(&Renderer::styled().term_width(100_000).render(&[group]))
+}
+
+/// One finding without its lines, for those who have seen them.
+pub(super) fn brief(locators: &mut Locators, judged: &Judged, finding: &Finding) -> String {
+    let at = match locators.target(judged, "object", &finding.path).map(|target| target.region()) {
+        Some(region) => format!("{}:{}:{}", region.input, region.line, region.column),
+        None => judged.input.clone(),
+    };
+    let heading = words::clean(&format!("{at} · {}, as above", words::state(judged)));
+    Renderer::styled().render(&[title(finding).element(Origin::path(heading))])
+}
+
+fn title(finding: &Finding) -> Title<'_> {
+    let level = match finding.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+        Severity::Info => Level::INFO,
+    };
+    level.primary_title(&finding.message).id(finding.rule.as_str())
 }
 
 /// What to underline, and the notes that have no place.

@@ -1,5 +1,6 @@
 //! For people: each finding with the lines that disagree, and in the end how much was judged.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Effects, Style};
@@ -17,6 +18,8 @@ const RED: Style = AnsiColor::BrightRed.on_default().effects(Effects::BOLD);
 const GREEN: Style = AnsiColor::Green.on_default().effects(Effects::BOLD);
 const YELLOW: Style = AnsiColor::Yellow.on_default().effects(Effects::BOLD);
 
+/// So many faults are remembered: a stream may never end.
+const SHOWN_MAX: usize = 10_000;
 /// Narrower than this, excerpts are not readable.
 const LEAST_WIDTH: usize = 60;
 
@@ -28,6 +31,8 @@ pub struct Human<'a> {
     locators: Locators,
     /// Rules whose harm has been told, in order.
     told: Vec<String>,
+    /// Faults that have been shown with their lines; the same one is not shown so again.
+    shown: BTreeSet<String>,
     /// What the current input's header says, if it has one.
     input: Input,
     /// Of which object the last line spoke.
@@ -55,6 +60,7 @@ impl<'a> Human<'a> {
             tally: Tally::default(),
             locators: Locators::default(),
             told: Vec::new(),
+            shown: BTreeSet::new(),
             input: Input::Plain,
             object: String::new(),
             line_above: false,
@@ -186,6 +192,10 @@ impl<'a> Human<'a> {
     }
 
     fn finding(&mut self, judged: &Judged, finding: &Finding) -> io::Result<()> {
+        if self.repeats(judged, finding) {
+            let text = excerpt::brief(&mut self.locators, judged, finding);
+            return self.block(&text);
+        }
         let mut why = None;
         if !self.told.contains(&finding.rule) {
             self.told.push(finding.rule.clone());
@@ -194,6 +204,27 @@ impl<'a> Human<'a> {
         let width = self.manner.width.max(LEAST_WIDTH);
         let text = excerpt::render(&mut self.locators, judged, finding, why.as_deref(), width);
         self.block(&text)
+    }
+
+    /// Whether the same fault of the same object has been shown: in an earlier state, or in
+    /// another recording of the same.
+    fn repeats(&mut self, judged: &Judged, finding: &Finding) -> bool {
+        if self.input != Input::Plain || self.manner.verbosity == Verbosity::Verbose {
+            return false;
+        }
+        let Judged { api_version, kind, namespace, name, .. } = judged;
+        let Finding { rule, path, message, .. } = finding;
+        if name.is_empty() {
+            return false;
+        }
+        if self.shown.len() >= SHOWN_MAX {
+            self.shown.clear();
+        }
+        !self.shown.insert(
+            [api_version, kind, namespace, name, rule, path, message]
+                .map(String::as_str)
+                .join("\n"),
+        )
     }
 
     fn unmet(&mut self, judged: &Judged) -> io::Result<()> {
@@ -246,7 +277,7 @@ impl<'a> Human<'a> {
         }
     }
 
-    pub(super) fn finish(mut self, report: &Report) -> io::Result<()> {
+    pub(super) fn finish(mut self, report: &Report) -> io::Result<String> {
         let style = if report.errors.is_empty()
             && report.summary.unmet == 0
             && report.summary.findings.error + report.summary.findings.warning == 0
@@ -269,7 +300,8 @@ impl<'a> Human<'a> {
             writeln!(self.out)?;
         }
         self.out.write_all(text.as_bytes())?;
-        self.out.flush()
+        self.out.flush()?;
+        Ok(headline)
     }
 
     fn quiet(&self) -> bool {
