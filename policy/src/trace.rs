@@ -33,9 +33,7 @@ use crate::verdict::{Kind, read_settings, sort};
 /// [`Fault::Malformed`] names the field, or the event that is impossible where it stands.
 pub fn trace(text: &str, settings_text: &str) -> Result<Report, Fault> {
     let settings = read_settings(settings_text)?;
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let document: document::Document = serde_path_to_error::deserialize(&mut deserializer)
-        .map_err(|error| Fault::Malformed(format!("trace: {}: {}", error.path(), error.inner())))?;
+    let document = serde_json::from_str(text).map_err(|_| misread(text))?;
     let history = history::History::read(document)?;
     let story = replay::Replay::run(&history)?;
 
@@ -45,9 +43,22 @@ pub fn trace(text: &str, settings_text: &str) -> Result<Report, Fault> {
             findings.extend(check(&story));
         }
     }
-    let root = Json::parse(text).map_err(Fault::Malformed)?;
-    let kind = Kind::of(&root, &settings);
-    settings.apply(&Object::read(&root, kind.profile()), history.zero, &mut findings);
+    if !settings.rules.is_empty() || !settings.ignore.is_empty() {
+        let root = Json::parse(text).map_err(Fault::Malformed)?;
+        let kind = Kind::of(&root, &settings);
+        settings.apply(&Object::read(&root, kind.profile()), history.zero, &mut findings);
+    }
     sort(&mut findings);
     Ok(report::report(&story, findings))
+}
+
+/// What is wrong with a document that cannot be read, with its place. To know the place costs as
+/// much as to read, so it is looked for only here.
+fn misread(text: &str) -> Fault {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    match serde_path_to_error::deserialize::<_, document::Document>(&mut deserializer) {
+        Err(error) => Fault::Malformed(format!("trace: {}: {}", error.path(), error.inner())),
+        // What follows the document is no part of it.
+        Ok(_) => Fault::Malformed("trace: there is something after the document".into()),
+    }
 }

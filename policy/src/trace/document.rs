@@ -1,5 +1,6 @@
 //! The document: `kind: QueueTrace`. What may stand in it, and nothing of what it means.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -216,16 +217,16 @@ pub struct EventSpec {
     pub event: EventName,
     /// The key. May be left out if there is but one.
     #[serde(default)]
-    pub key: Option<String>,
+    pub key: Option<Box<str>>,
     /// The source; on what a handler does, whose event it handles.
     #[serde(default)]
-    pub source: Option<String>,
+    pub source: Option<Box<str>>,
     /// The source's revision.
     #[serde(default)]
-    pub revision: Option<String>,
+    pub revision: Option<Box<str>>,
     /// The object's resourceVersion.
     #[serde(default)]
-    pub resource_version: Option<String>,
+    pub resource_version: Option<Box<str>>,
     /// Which object of an update was mapped.
     #[serde(default)]
     pub side: Option<Side>,
@@ -243,10 +244,10 @@ pub struct EventSpec {
     pub worker: Option<IgnoredAny>,
     /// What a write says.
     #[serde(default)]
-    pub status: Option<StatusSpec>,
+    pub status: Option<Box<StatusSpec>>,
     /// What a write changed beside that.
     #[serde(default)]
-    pub fields: Option<Vec<String>>,
+    pub fields: Option<Box<[String]>>,
     /// The API server refused the write: a conflict, an admission webhook.
     #[serde(default)]
     pub refused: Option<bool>,
@@ -258,7 +259,7 @@ pub struct EventSpec {
     pub requeue_after: Option<Span>,
     /// The error's text; empty if none.
     #[serde(default)]
-    pub error: Option<String>,
+    pub error: Option<Box<str>>,
     /// The error was terminal.
     #[serde(default)]
     pub terminal: Option<bool>,
@@ -270,7 +271,7 @@ pub struct EventSpec {
     pub generation: Option<i64>,
     /// The new token of a request to reconcile.
     #[serde(default)]
-    pub request: Option<String>,
+    pub request: Option<Box<str>>,
     /// Suspended or resumed.
     #[serde(default)]
     pub suspended: Option<bool>,

@@ -1,5 +1,6 @@
 //! One event: what happened, with the fields that belong to it.
 
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -27,7 +28,7 @@ pub struct Event {
 #[derive(Debug)]
 pub enum Action {
     /// A source changes at the server.
-    Commit(SourceId, String),
+    Commit(SourceId, Box<str>),
     /// An object changes at the server.
     Change {
         /// Its key.
@@ -35,16 +36,16 @@ pub enum Action {
         /// The new `metadata.generation`.
         generation: Option<i64>,
         /// The new token of a request.
-        request: Option<String>,
+        request: Option<Box<str>>,
         /// Suspended or resumed.
         suspended: Option<bool>,
         /// Gone, or about to be.
         deleted: bool,
     },
     /// An informer delivers a source.
-    Watch(SourceId, Option<String>),
+    Watch(SourceId, Option<Box<str>>),
     /// An informer delivers the object itself.
-    WatchObject(Key, Option<String>),
+    WatchObject(Key, Option<Box<str>>),
     /// An informer calls its handlers again.
     Resync,
     /// A handler maps.
@@ -62,9 +63,9 @@ pub enum Action {
     /// A run starts.
     Get(Key),
     /// It listens.
-    Listen(Key, Option<String>),
+    Listen(Key, Option<Box<str>>),
     /// It reads.
-    Read(Key, SourceId, Option<String>),
+    Read(Key, SourceId, Option<Box<str>>),
     /// It is cancelled.
     Cancel(Key),
     /// It writes.
@@ -72,13 +73,13 @@ pub enum Action {
         /// Its key.
         key: Key,
         /// What the status says from now on.
-        status: Option<StatusSpec>,
+        status: Option<Box<StatusSpec>>,
         /// What else was changed.
-        fields: Vec<String>,
+        fields: Box<[String]>,
         /// The API server refused it.
         is_refused: bool,
         /// The resourceVersion that came of it.
-        version: Option<String>,
+        version: Option<Box<str>>,
     },
     /// It returns.
     Return(Key, Returned, Option<OutcomeType>),
@@ -162,13 +163,15 @@ pub(crate) fn in_order(names: &BTreeMap<String, usize>) -> Vec<String> {
 
 impl Names {
     pub(crate) fn key(&mut self, name: &str) {
-        let next = self.keys.len();
-        self.keys.entry(name.to_string()).or_insert(next);
+        if !self.keys.contains_key(name) {
+            self.keys.insert(name.to_string(), self.keys.len());
+        }
     }
 
     pub(crate) fn source(&mut self, name: &str) {
-        let next = self.sources.len();
-        self.sources.entry(name.to_string()).or_insert(next);
+        if !self.sources.contains_key(name) {
+            self.sources.insert(name.to_string(), self.sources.len());
+        }
     }
 }
 
@@ -177,7 +180,7 @@ pub(crate) fn resolve(spec: EventSpec, names: &Names, zero: Option<Time>) -> Res
     check_fields(&spec)?;
     let key = || -> Result<Key, String> {
         let index = match &spec.key {
-            Some(name) => names.keys.get(name).copied(),
+            Some(name) => names.keys.get(&**name).copied(),
             None if names.keys.len() == 1 => Some(0),
             None => None,
         };
@@ -185,7 +188,7 @@ pub(crate) fn resolve(spec: EventSpec, names: &Names, zero: Option<Time>) -> Res
             .and_then(|index| Key::try_from(index).ok())
             .ok_or_else(|| "`key` is missing, and there is not exactly one".to_string())
     };
-    let named_source = spec.source.as_ref().and_then(|name| names.sources.get(name).copied());
+    let named_source = spec.source.as_ref().and_then(|name| names.sources.get(&**name).copied());
     let source = || {
         named_source
             .or_else(|| (names.sources.len() == 1).then_some(0))

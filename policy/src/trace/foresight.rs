@@ -11,10 +11,8 @@ use crate::trace::history::{History, SourceId};
 
 /// What an event means in the light of the others.
 pub(crate) struct Foresight {
-    /// Per watch event and key, the last event by which a handler deals with it.
-    pub(crate) handlers: BTreeMap<(usize, Key), usize>,
-    /// The adds and skips that belong to a watch event, per key, in order.
-    pub(crate) adds: BTreeMap<(usize, Key), Vec<usize>>,
+    /// Per watch event, what handlers do about it: the key and the event, in order.
+    pub(crate) handlers: BTreeMap<usize, Vec<(Key, usize)>>,
     /// The returns whose `done` is left out.
     pub(crate) undone: BTreeSet<usize>,
     /// The sources of which a run says what it reads, by the event that started it.
@@ -31,7 +29,6 @@ impl Foresight {
     pub(crate) fn of(history: &History) -> Self {
         let mut foresight = Self {
             handlers: BTreeMap::new(),
-            adds: BTreeMap::new(),
             undone: BTreeSet::new(),
             reads: BTreeMap::new(),
             listeners: BTreeSet::new(),
@@ -47,7 +44,7 @@ impl Foresight {
             if let Action::Watch(source, Some(revision)) | Action::Commit(source, revision) =
                 &event.action
             {
-                foresight.delivered.entry((*source, revision.clone())).or_insert(Some(index));
+                foresight.delivered.entry((*source, revision.to_string())).or_insert(Some(index));
             }
         }
         let mut running: BTreeMap<Key, usize> = BTreeMap::new();
@@ -61,10 +58,7 @@ impl Foresight {
                 continue;
             };
             if let Some(watch) = event.handles {
-                foresight.handlers.insert((watch, key), index);
-                if matches!(event.action, Action::Add(..) | Action::Skip(_)) {
-                    foresight.adds.entry((watch, key)).or_default().push(index);
-                }
+                foresight.handlers.entry(watch).or_default().push((key, index));
             }
             match &event.action {
                 Action::Get(_) => {

@@ -33,6 +33,22 @@ pub(crate) enum Fate {
     Lost,
 }
 
+/// What is owed, without its words. See [`Owing`].
+#[derive(Clone, Copy)]
+enum Claim {
+    Source(SourceId),
+    /// An index into the revisions that no run has seen.
+    Revision(usize),
+    Status,
+    Generation(i64, i64),
+    Request,
+    Change,
+    Another(Option<OutcomeType>),
+    Write,
+    Due(i64),
+    Interval(Millis),
+}
+
 /// A run that has not returned.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Underway {
@@ -245,83 +261,127 @@ impl Account {
         self.is_list_underway = true;
     }
 
-    /// What is owed.
-    pub(crate) fn debts(&self, sources: &[SourceState]) -> Vec<Debt> {
-        let mut debts = Vec::new();
-        let mut owe = |owing, since| debts.push(Debt { owing, since });
+    /// Hands each thing that is owed to `owe`, with the event that made it so.
+    fn claims(&self, sources: &[SourceState], mut owe: impl FnMut(Claim, Option<usize>)) {
         if let Some(refused) = self.refused {
-            owe(Owing::Write, Some(refused));
+            owe(Claim::Write, Some(refused));
         }
         if self.is_gone || self.is_terminal || (self.is_suspended && !self.is_deleting) {
-            return debts;
+            return;
         }
         if let Some(changed) = self.changed {
-            owe(Owing::Change, Some(changed));
+            owe(Claim::Change, Some(changed));
         }
         if self.is_deleting {
-            return debts;
+            return;
         }
         if let (Some((generation, since)), Some(observed)) =
             (self.generation, self.status.observed_generation)
             && observed < generation
             && self.changed.is_none()
         {
-            owe(Owing::Generation(generation, observed), since);
+            owe(Claim::Generation(generation, observed), since);
         }
         if self.status.stalled == Some(true) {
-            return debts;
+            return;
         }
         for &source in &self.sources {
             let state = &sources[source];
             let seen = self.seen.get(&source);
             let is_known = seen.is_some() || state.changed.is_some();
-            if let Some(server) = state.server.as_ref().filter(|&server| Some(server) != seen)
-                && is_known
-            {
-                owe(Owing::Source(source, seen.cloned(), server.clone()), state.changed);
+            if is_known && state.server.is_some() && state.server.as_ref() != seen {
+                owe(Claim::Source(source), state.changed);
             }
         }
-        for (source, revision, since) in &self.unseen {
+        for (number, (source, revision, since)) in self.unseen.iter().enumerate() {
             if sources[*source].store.as_ref() != Some(revision) {
-                owe(Owing::Revision(*source, revision.clone()), Some(*since));
+                owe(Claim::Revision(number), Some(*since));
             }
         }
-        if let Some(text) = unsettled(&self.status) {
-            owe(Owing::Status(text), self.written);
+        if is_unsettled(&self.status) {
+            owe(Claim::Status, self.written);
         } else if let Some((since, outcome)) = self.unfinished {
-            owe(Owing::Another(outcome), Some(since));
+            owe(Claim::Another(outcome), Some(since));
         }
         if let Some((since, request)) = &self.requested
             && (self.is_answer_void
                 || self.status.handled.as_ref().is_some_and(|handled| handled != request))
         {
-            owe(Owing::Request(request.clone()), Some(*since));
+            owe(Claim::Request, Some(*since));
         }
         if let Some(due) = self.due {
-            owe(Owing::Due(due), None);
+            owe(Claim::Due(due), None);
         }
         if let Some(interval) = self.interval {
-            owe(Owing::Interval(self.rested.saturating_add(interval)), None);
+            owe(Claim::Interval(self.rested.saturating_add(interval)), None);
         }
-        debts
+    }
+
+    /// What is owed and done by nothing; if there is none, what is owed, and what will do the first
+    /// of it.
+    pub(crate) fn debts(
+        &self,
+        index: usize,
+        view: &View,
+        run: Option<Underway>,
+        sources: &[SourceState],
+    ) -> (Vec<Debt>, Option<Carrier>) {
+        let mut lost = Vec::new();
+        let mut held = Vec::new();
+        let mut carrier = None;
+        self.claims(sources, |claim, since| {
+            let debt = Debt { owing: self.owing(claim, sources), since };
+            match self.carrier(claim, since, index, view, run, sources) {
+                None => lost.push(debt),
+                Some(found) => {
+                    carrier.get_or_insert(found);
+                    held.push(debt);
+                }
+            }
+        });
+        if lost.is_empty() { (held, carrier) } else { (lost, None) }
+    }
+
+    fn owing(&self, claim: Claim, sources: &[SourceState]) -> Owing {
+        match claim {
+            Claim::Source(source) => {
+                let server = sources[source].server.clone().unwrap_or_default();
+                Owing::Source(source, self.seen.get(&source).cloned(), server)
+            }
+            Claim::Revision(number) => {
+                let (source, revision, _) = &self.unseen[number];
+                Owing::Revision(*source, revision.clone())
+            }
+            Claim::Status => Owing::Status(unsettled(&self.status)),
+            Claim::Generation(generation, observed) => Owing::Generation(generation, observed),
+            Claim::Request => Owing::Request(
+                self.requested.as_ref().map(|(_, token)| token.clone()).unwrap_or_default(),
+            ),
+            Claim::Change => Owing::Change,
+            Claim::Another(outcome) => Owing::Another(outcome),
+            Claim::Write => Owing::Write,
+            Claim::Due(at) => Owing::Due(at),
+            Claim::Interval(next) => Owing::Interval(next),
+        }
     }
 
     /// What will do what is owed, after the event `index`.
-    pub(crate) fn carrier(
+    fn carrier(
         &self,
-        debt: &Debt,
+        claim: Claim,
+        since: Option<usize>,
         index: usize,
         view: &View,
         run: Option<Underway>,
         sources: &[SourceState],
     ) -> Option<Carrier> {
-        if matches!(debt.owing, Owing::Revision(..)) {
+        if matches!(claim, Claim::Revision(_)) {
             return None;
         }
         if view.ready {
             return Some(Carrier::Entry);
         }
-        if run.is_some_and(|run| self.run_will_do(debt, run)) {
+        if run.is_some_and(|run| self.run_will_do(claim, since, run)) {
             return Some(Carrier::Run);
         }
         let is_underway = self.handled_until > index
@@ -334,23 +394,23 @@ impl Account {
         if let Some(due) = view.due {
             return Some(Carrier::Timer(due));
         }
-        let is_waiting = matches!(debt.owing, Owing::Status(_))
-            || debt.owing == Owing::Another(Some(OutcomeType::Waiting));
+        let is_waiting =
+            matches!(claim, Claim::Status | Claim::Another(Some(OutcomeType::Waiting)));
         (is_waiting && self.awaits && self.can_be_woken).then_some(Carrier::Await)
     }
 
-    /// Whether a run can still settle a debt. One that was cancelled has been told that there is
-    /// more to do; what it returns decides.
-    fn run_will_do(&self, debt: &Debt, run: Underway) -> bool {
-        match &debt.owing {
-            Owing::Revision(..) => false,
+    /// Whether a run can still settle what is owed. One that was cancelled has been told that there
+    /// is more to do; what it returns decides.
+    fn run_will_do(&self, claim: Claim, since: Option<usize>, run: Underway) -> bool {
+        match claim {
+            Claim::Revision(_) => false,
             _ if run.is_canceled => true,
-            Owing::Source(source, ..) => self.to_read.contains(source),
-            Owing::Generation(..) | Owing::Request(_) | Owing::Change => {
-                debt.since.is_none_or(|since| since < run.got)
+            Claim::Source(source) => self.to_read.contains(&source),
+            Claim::Generation(..) | Claim::Request | Claim::Change => {
+                since.is_none_or(|since| since < run.got)
             }
-            Owing::Due(_) => false,
-            Owing::Status(_) | Owing::Another(_) | Owing::Write | Owing::Interval(_) => true,
+            Claim::Due(_) => false,
+            Claim::Status | Claim::Another(_) | Claim::Write | Claim::Interval(_) => true,
         }
     }
 
@@ -367,36 +427,42 @@ impl Account {
         run: Option<Underway>,
         sources: &[SourceState],
     ) -> Fate {
-        let debts = self.debts(sources);
-        let carriers = debts.iter().map(|debt| self.carrier(debt, index, view, run, sources));
-        carriers
-            .map(|carrier| match carrier {
+        let mut worst = Fate::Held;
+        self.claims(sources, |claim, since| {
+            let fate = match self.carrier(claim, since, index, view, run, sources) {
                 None => Fate::Lost,
                 Some(Carrier::Event) => Fate::Open,
                 Some(Carrier::Entry | Carrier::Run | Carrier::Timer(_) | Carrier::Await) => {
                     Fate::Held
                 }
-            })
-            .max()
-            .unwrap_or(Fate::Held)
+            };
+            worst = worst.max(fate);
+        });
+        worst
     }
 }
 
-/// Why a status is not settled, if it is not.
-fn unsettled(status: &StatusSpec) -> Option<String> {
+/// Whether a status says that something is left to do.
+fn is_unsettled(status: &StatusSpec) -> bool {
+    status.ready.is_some_and(|ready| ready != Truth::True)
+        || status.reconciling == Some(true)
+        || status.attempted.is_some()
+            && status.applied.is_some()
+            && status.attempted != status.applied
+}
+
+/// Why a status is not settled.
+fn unsettled(status: &StatusSpec) -> String {
     if let Some(ready) = status.ready.filter(|&ready| ready != Truth::True) {
-        return Some(match &status.reason {
+        return match &status.reason {
             Some(reason) => format!("Ready is {ready} with reason `{reason}`"),
             None => format!("Ready is {ready}"),
-        });
-    }
-    if status.reconciling == Some(true) {
-        return Some("Reconciling is True".to_string());
+        };
     }
     match (&status.attempted, &status.applied) {
-        (Some(attempted), Some(applied)) if attempted != applied => {
-            Some(format!("`{attempted}` was attempted, `{applied}` is applied"))
+        (Some(attempted), Some(applied)) if status.reconciling != Some(true) => {
+            format!("`{attempted}` was attempted, `{applied}` is applied")
         }
-        _ => None,
+        _ => "Reconciling is True".to_string(),
     }
 }

@@ -28,6 +28,8 @@ pub(crate) struct Replay<'h> {
     history: &'h History,
     queue: Queue<MOST_KEYS>,
     now: Millis,
+    /// When the next timer fires, kept since the queue has to look for it.
+    next_due: Option<Millis>,
     sources: Vec<SourceState>,
     keys: Vec<KeyState>,
     /// Watch events of an object that its own controller's write caused.
@@ -155,7 +157,8 @@ impl<'h> Replay<'h> {
             .collect();
         let foresight = Foresight::of(history);
         let (own, added) = (BTreeSet::new(), BTreeMap::new());
-        Self { history, queue, now: 0, sources, keys, own, foresight, added }
+        let next_due = queue.next_due();
+        Self { history, queue, now: 0, next_due, sources, keys, own, foresight, added }
     }
 
     fn step(&mut self, index: usize, event: &Event) -> Result<(), String> {
@@ -239,7 +242,10 @@ impl<'h> Replay<'h> {
             }
             Action::Read(key, source, revision) => {
                 self.running(*key)?.reads.push(index);
-                let revision = revision.clone().or_else(|| self.sources[*source].store.clone());
+                let revision = revision
+                    .as_deref()
+                    .map(ToString::to_string)
+                    .or_else(|| self.sources[*source].store.clone());
                 if let Some(revision) = revision {
                     self.read(index, *key, *source, &revision);
                 }
@@ -271,6 +277,7 @@ impl<'h> Replay<'h> {
 
     fn restart(&mut self) {
         self.queue = Queue::new(self.history.flavour);
+        self.next_due = None;
         for state in &mut self.keys {
             state.run = None;
             state.woken = None;
@@ -287,53 +294,44 @@ impl<'h> Replay<'h> {
 
     /// Looks at each key that the event may have touched.
     fn keep_account(&mut self, index: usize, event: &Event) {
-        let source = match event.action {
-            Action::Commit(source, _) | Action::Watch(source, _) => Some(source),
-            _ => None,
-        };
-        let key = event.action.key().map(usize::from);
-        for (number, state) in self.keys.iter_mut().enumerate() {
-            let is_touched = key == Some(number)
-                || source.is_some_and(|source| state.account.depends_on(source))
-                || matches!(event.action, Action::Restart);
-            if !is_touched {
-                continue;
+        match event.action {
+            Action::Commit(source, _) | Action::Watch(source, _) => {
+                for number in 0..self.keys.len() {
+                    if self.keys[number].account.depends_on(source) {
+                        self.look_at(index, number);
+                    }
+                }
             }
-            let view = self.queue.view(to_key(number));
-            let run = state.run.as_ref().and_then(Run::underway);
-            let fate = state.account.fate(index, &view, run, &self.sources);
-            state.story.lost = match (fate, state.story.lost) {
-                (Fate::Lost, None) => Some(index),
-                (Fate::Lost | Fate::Open, lost) => lost,
-                (Fate::Held, _) => None,
-            };
+            Action::Restart => (0..self.keys.len()).for_each(|number| self.look_at(index, number)),
+            _ => event.action.key().into_iter().for_each(|key| self.look_at(index, key.into())),
         }
+    }
+
+    fn look_at(&mut self, index: usize, number: usize) {
+        let state = &mut self.keys[number];
+        let view = self.queue.view(to_key(number));
+        let run = state.run.as_ref().and_then(Run::underway);
+        let fate = state.account.fate(index, &view, run, &self.sources);
+        state.story.lost = match (fate, state.story.lost) {
+            (Fate::Lost, None) => Some(index),
+            (Fate::Lost | Fate::Open, lost) => lost,
+            (Fate::Held, _) => None,
+        };
     }
 
     fn finish(self) -> Story<'h> {
         let last = self.history.events.len();
         let mut keys = Vec::new();
-        for (number, mut state) in self.keys.into_iter().enumerate() {
+        for (number, state) in self.keys.into_iter().enumerate() {
             let view = self.queue.view(to_key(number));
             let run = state.run.as_ref().and_then(Run::underway);
-            let account = &state.account;
-            let debts = account.debts(&self.sources);
-            let uncarried: Vec<_> = debts
-                .iter()
-                .filter(|debt| account.carrier(debt, last, &view, run, &self.sources).is_none())
-                .cloned()
-                .collect();
-            state.story.view = view;
-            if uncarried.is_empty() {
-                state.story.lost = None;
-                state.story.carrier = debts
-                    .first()
-                    .and_then(|debt| account.carrier(debt, last, &view, run, &self.sources));
-                state.story.debts = debts;
-            } else {
-                state.story.debts = uncarried;
+            let mut story = state.story;
+            (story.debts, story.carrier) = state.account.debts(last, &view, run, &self.sources);
+            if story.carrier.is_some() || story.debts.is_empty() {
+                story.lost = None;
             }
-            keys.push(state.story);
+            story.view = view;
+            keys.push(story);
         }
         Story { history: self.history, end: self.now, keys }
     }

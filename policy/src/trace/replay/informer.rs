@@ -76,9 +76,9 @@ impl Replay<'_> {
 
     /// Notes until which event the handlers of this watch event are at work, per key.
     fn open_handlers(&mut self, watch: usize) {
-        for (&(_, key), &last) in self.foresight.handlers.range((watch, 0)..=(watch, Key::MAX)) {
+        for &(key, index) in self.foresight.handlers.get(&watch).into_iter().flatten() {
             let account = &mut self.keys[usize::from(key)].account;
-            account.handled_until = account.handled_until.max(last);
+            account.handled_until = account.handled_until.max(index);
         }
     }
 

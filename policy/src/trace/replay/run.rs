@@ -133,7 +133,7 @@ impl Replay<'_> {
         let state = self.key(*key);
         state.account.refused = None;
         state.own_writes += 1;
-        state.own_versions.extend(version.clone());
+        state.own_versions.extend(version.as_deref().map(ToString::to_string));
         let Some(status) = status else { return Ok(()) };
         if let Some(token) = &status.handled
             && let Some((asked, request)) = state.account.requested.clone()
@@ -227,16 +227,16 @@ impl Replay<'_> {
 
     /// Notes a cancellation beside which the key was not added.
     fn unpaired(&mut self, returned: usize, key: Key, at: usize) {
-        let beside: Vec<usize> = self.history.events[at]
-            .handles
-            .and_then(|watch| self.foresight.adds.get(&(watch, key)))
-            .map(|adds| adds.iter().copied().filter(|&add| add > at).collect())
-            .unwrap_or_default();
-        let is_add = |&index: &usize| matches!(self.history.events[index].action, Action::Add(..));
-        if beside.iter().any(is_add) {
-            return;
+        let watch = self.history.events[at].handles;
+        let handlers = watch.and_then(|watch| self.foresight.handlers.get(&watch));
+        let mut skip = None;
+        for &(_, index) in handlers.into_iter().flatten().filter(|&&(k, i)| k == key && i > at) {
+            match self.history.events[index].action {
+                Action::Add(..) => return,
+                Action::Skip(_) => skip = skip.or(Some(index)),
+                _ => {}
+            }
         }
-        let skip = beside.first().copied();
         let state = self.key(key);
         let Some(got) = state.run.as_ref().map(|run| run.got) else { return };
         state.story.cancels.push(Cancel { at, skip, got, returned });

@@ -12,6 +12,12 @@ use crate::trace::story::{Consumed, Woken};
 impl Replay<'_> {
     /// Accounts for what an operation did to a key's entry and timer.
     pub(super) fn wake(&mut self, index: usize, key: Key, change: Change, woken: Woken) {
+        let (before, after) = (change.before.due, change.after.due);
+        if before != after && before == self.next_due {
+            self.next_due = self.queue.next_due();
+        } else if let Some(due) = after {
+            self.next_due = Some(self.next_due.map_or(due, |next| next.min(due)));
+        }
         let (now, state) = (self.now, self.key(key));
         if woken == Woken::Outside {
             state.account.is_change_underway = false;
@@ -46,10 +52,11 @@ impl Replay<'_> {
 
     /// Lets time pass; timers fire on the way.
     pub(super) fn pass_time(&mut self, to: Millis, index: usize) {
-        while let Some(due) = self.queue.next_due().filter(|&due| due <= to) {
+        while let Some(due) = self.next_due.filter(|&due| due <= to) {
             let before: Vec<View> =
                 (0..self.keys.len()).map(|key| self.queue.view(to_key(key))).collect();
             self.queue.advance(due);
+            self.next_due = self.queue.next_due();
             self.now = self.now.max(due);
             for (number, before) in before.into_iter().enumerate() {
                 let after = self.queue.view(to_key(number));
@@ -71,7 +78,6 @@ impl Replay<'_> {
             }
         }
         self.now = self.now.max(to);
-        self.queue.advance(self.now);
     }
 
     pub(super) fn tick(
