@@ -3,8 +3,10 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::fmt;
 
-use serde::Deserialize;
+use serde::de::{self, Unexpected};
+use serde::{Deserialize, Deserializer};
 
 use crate::finding::{Finding, Note, Severity};
 use crate::object::Object;
@@ -21,7 +23,7 @@ pub struct Settings<'a> {
     /// `Settings`.
     pub kind: Text<'a>,
     /// Ignored, but for its name.
-    pub metadata: Option<serde::de::IgnoredAny>,
+    pub metadata: Option<de::IgnoredAny>,
     /// Profiles of own kinds; they come before the built-in ones.
     pub profiles: Vec<Profile<'a>>,
     /// Changes of rules; the last one that matches counts.
@@ -43,8 +45,7 @@ pub struct RuleSetting<'a> {
 }
 
 /// What a rule is set to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
     /// Nothing is reported.
     Off,
@@ -54,6 +55,39 @@ pub enum Level {
     Warning,
     /// Severity error.
     Error,
+}
+
+/// `level: off` without quotes is `false` to YAML as Kubernetes reads it.
+impl<'de> Deserialize<'de> for Level {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl de::Visitor<'_> for Visitor {
+            type Value = Level;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("off, info, warning or error")
+            }
+
+            fn visit_bool<E: de::Error>(self, value: bool) -> Result<Level, E> {
+                if value {
+                    Err(E::invalid_value(Unexpected::Bool(value), &self))
+                } else {
+                    Ok(Level::Off)
+                }
+            }
+
+            fn visit_str<E: de::Error>(self, value: &str) -> Result<Level, E> {
+                Ok(match value {
+                    "off" => Level::Off,
+                    "info" => Level::Info,
+                    "warning" => Level::Warning,
+                    "error" => Level::Error,
+                    _ => return Err(E::invalid_value(Unexpected::Str(value), &self)),
+                })
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
 }
 
 /// A finding that is known and accepted.

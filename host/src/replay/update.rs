@@ -47,10 +47,6 @@ impl Group {
 /// What is worth expecting of a result.
 fn expectation(result: &Judged) -> Map<String, Value> {
     let mut entry = Map::new();
-    let torn = matches!(result.coherence, Coherence::Incoherent | Coherence::Stale);
-    if torn && result.scope == Scope::State {
-        entry.insert("coherence".to_owned(), json!(result.coherence));
-    }
     let findings: Vec<Value> = result
         .findings
         .iter()
@@ -59,6 +55,12 @@ fn expectation(result: &Judged) -> Map<String, Value> {
             json!({"rule": finding.rule, "path": finding.path, "severity": finding.severity})
         })
         .collect();
+    // A new object's status is stale by nature; that alone is not worth a line.
+    let torn = result.coherence == Coherence::Incoherent
+        || (result.coherence == Coherence::Stale && !findings.is_empty());
+    if torn && result.scope == Scope::State {
+        entry.insert("coherence".to_owned(), json!(result.coherence));
+    }
     if !findings.is_empty() {
         entry.insert("findings".to_owned(), findings.into());
     }
