@@ -21,7 +21,19 @@ declare_rule! {
     ///
     /// ## Example
     ///
+    /// With the kind's contract as a profile has it.
+    ///
     /// ```yaml
+    /// apiVersion: plumb.dev/v1alpha1
+    /// kind: Settings
+    /// profiles:
+    /// - group: karpenter.sh
+    ///   kinds: [NodeClaim]
+    ///   happy: [Ready]
+    ///   dependents: [Launched, Registered, Initialized]
+    ///   conjunction: true
+    ///   generation: {absent: true, conditions: true}
+    /// ---
     /// apiVersion: karpenter.sh/v1
     /// kind: NodeClaim
     /// metadata: {name: default-x7k2p, generation: 1}
@@ -36,6 +48,16 @@ declare_rule! {
     /// ## Instead
     ///
     /// ```yaml
+    /// apiVersion: plumb.dev/v1alpha1
+    /// kind: Settings
+    /// profiles:
+    /// - group: karpenter.sh
+    ///   kinds: [NodeClaim]
+    ///   happy: [Ready]
+    ///   dependents: [Launched, Registered, Initialized]
+    ///   conjunction: true
+    ///   generation: {absent: true, conditions: true}
+    /// ---
     /// apiVersion: karpenter.sh/v1
     /// kind: NodeClaim
     /// metadata: {name: default-x7k2p, generation: 1}

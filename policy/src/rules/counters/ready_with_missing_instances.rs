@@ -23,7 +23,17 @@ declare_rule! {
     ///
     /// ## Example
     ///
+    /// With the kind's contract as a profile has it.
+    ///
     /// ```yaml
+    /// apiVersion: plumb.dev/v1alpha1
+    /// kind: Settings
+    /// profiles:
+    /// - group: postgresql.cnpg.io
+    ///   kinds: [Cluster]
+    ///   happy: [Ready]
+    ///   instances: [{ready: status.readyInstances, desired: [spec.instances]}]
+    /// ---
     /// apiVersion: postgresql.cnpg.io/v1
     /// kind: Cluster
     /// metadata: {name: db, namespace: default, generation: 4}
@@ -39,6 +49,14 @@ declare_rule! {
     /// ## Instead
     ///
     /// ```yaml
+    /// apiVersion: plumb.dev/v1alpha1
+    /// kind: Settings
+    /// profiles:
+    /// - group: postgresql.cnpg.io
+    ///   kinds: [Cluster]
+    ///   happy: [Ready]
+    ///   instances: [{ready: status.readyInstances, desired: [spec.instances]}]
+    /// ---
     /// apiVersion: postgresql.cnpg.io/v1
     /// kind: Cluster
     /// metadata: {name: db, namespace: default, generation: 4}

@@ -24,7 +24,20 @@ declare_rule! {
     ///
     /// ## Example
     ///
+    /// With the kind's contract as a profile has it.
+    ///
     /// ```yaml
+    /// apiVersion: plumb.dev/v1alpha1
+    /// kind: Settings
+    /// profiles:
+    /// - group: batch
+    ///   kinds: [Job]
+    ///   happy: [Complete]
+    ///   abnormal: [Failed]
+    ///   finish:
+    ///   - {when: [{condition: Complete, status: ["True"]}], absorbing: true}
+    ///   - {when: [{condition: Failed, status: ["True"]}], absorbing: true}
+    /// ---
     /// apiVersion: batch/v1
     /// kind: Job
     /// metadata: {name: import, namespace: default, generation: 1, resourceVersion: "10"}
@@ -45,6 +58,17 @@ declare_rule! {
     /// ## Instead
     ///
     /// ```yaml
+    /// apiVersion: plumb.dev/v1alpha1
+    /// kind: Settings
+    /// profiles:
+    /// - group: batch
+    ///   kinds: [Job]
+    ///   happy: [Complete]
+    ///   abnormal: [Failed]
+    ///   finish:
+    ///   - {when: [{condition: Complete, status: ["True"]}], absorbing: true}
+    ///   - {when: [{condition: Failed, status: ["True"]}], absorbing: true}
+    /// ---
     /// apiVersion: batch/v1
     /// kind: Job
     /// metadata: {name: import, namespace: default, generation: 1, resourceVersion: "10"}
