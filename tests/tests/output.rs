@@ -348,6 +348,42 @@ fn sarif() {
     insta::assert_snapshot!(written(Format::Sarif, &manner()));
 }
 
+/// The parts of the standard's schema that code scanning relies on.
+#[test]
+fn sarif_has_the_structure_of_the_standard() {
+    let text = written(Format::Sarif, &manner());
+    let log: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(log["version"], "2.1.0");
+    let run = &log["runs"][0];
+    assert_eq!(run["columnKind"], "unicodeCodePoints");
+    let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
+    let results = run["results"].as_array().unwrap();
+    assert!(!results.is_empty());
+    let mut fingerprints = std::collections::BTreeSet::new();
+    for result in results {
+        assert!(["none", "note", "warning", "error"].contains(&result["level"].as_str().unwrap()));
+        assert!(result["message"]["text"].as_str().is_some_and(|text| !text.is_empty()));
+        if let Some(index) = result["ruleIndex"].as_u64() {
+            assert_eq!(rules[usize::try_from(index).unwrap()]["id"], result["ruleId"]);
+        }
+        let fingerprint = result["partialFingerprints"]["plumbFinding/v1"].as_str().unwrap();
+        assert!(fingerprints.insert(fingerprint.to_owned()), "{result}");
+        let related = result["relatedLocations"].as_array().cloned().unwrap_or_default();
+        for location in result["locations"].as_array().unwrap().iter().chain(&related) {
+            let physical = &location["physicalLocation"];
+            let uri = physical["artifactLocation"]["uri"].as_str().unwrap();
+            assert!(uri.bytes().all(|byte| byte.is_ascii_graphic()), "{uri}");
+            if let Some(region) = physical.get("region") {
+                let at = |name: &str| region[name].as_u64().unwrap();
+                assert!(at("startLine") >= 1 && at("startColumn") >= 1, "{region}");
+                let (start, end) =
+                    ((at("startLine"), at("startColumn")), (at("endLine"), at("endColumn")));
+                assert!(start <= end, "{region}");
+            }
+        }
+    }
+}
+
 #[test]
 fn github() {
     insta::assert_snapshot!(written(Format::Github, &manner()));

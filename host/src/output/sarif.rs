@@ -32,7 +32,7 @@ pub(super) fn write(report: &Report, manner: &Manner, out: &mut dyn Write) -> io
         }
         if judged.expectation == Expectation::Unmet {
             let region = locators.start(judged);
-            let text = format!("{} is not as expected", words::state(judged));
+            let text = format!("{} is not as expected", words::case(judged));
             results.push(unmet(&judged.input, region.as_ref(), &text, &judged.unmet));
         }
     }
@@ -116,7 +116,7 @@ fn result(locators: &mut Locators, judged: &Judged, finding: &Finding, manner: &
 }
 
 fn unmet(input: &str, region: Option<&Region>, text: &str, lines: &[String]) -> Result {
-    let identity = format!("{UNMET}\n{}", words::file(input));
+    let identity = format!("{UNMET}\n{}\n{text}", words::file(input));
     Result {
         rule_id: UNMET.to_owned(),
         rule_index: None,
