@@ -137,12 +137,42 @@ fn every_rule_has_fixtures_and_they_show_what_they_are_named_for() {
             if !right {
                 wrong.push(format!("{}: {severities:?}", path.display()));
             }
+            // A reported object that is as it should be: no rule at all may speak up.
+            let silent = name.starts_with("pass-case-");
+            for finding in (0..last).flat_map(|place| stream.judge(place).findings) {
+                if silent && finding.severity > Severity::Info {
+                    wrong.push(format!("{}: {finding:#?}", path.display()));
+                }
+            }
         }
         if !kinds.contains("fail") || !kinds.contains("pass") {
             wrong.push(format!("{}: needs a failing and a passing fixture", rule.id));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Prints a line for each reported case that is a fixture:
+/// `cargo test -p plumb-tests --test rules reported -- --nocapture`.
+#[test]
+fn reported_cases_are_told_by_their_rule() {
+    println!("| case | rule | must be | found | where |\n| --- | --- | --- | --- | --- |");
+    for rule in rules() {
+        for path in fixtures(rule.id) {
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            let Some((kind, case)) = name.split_once("-case-") else { continue };
+            let stream = Stream::read(&fs::read_to_string(&path).unwrap(), None);
+            let verdict = stream.judge(stream.documents.len() - 1);
+            let found = verdict.findings.iter().find(|finding| finding.rule == rule.id);
+            let (severity, place) = found.map_or_else(
+                || ("silent".to_owned(), String::new()),
+                |found| (format!("{:?}", found.severity).to_lowercase(), found.path.clone()),
+            );
+            let wanted = if kind == "pass" { "silent" } else { "found" };
+            println!("| {case} | {} | {wanted} | {severity} | {place} |", rule.id);
+            assert!(kind == "pass" || found.is_some(), "{}", path.display());
+        }
+    }
 }
 
 #[test]
