@@ -1,13 +1,14 @@
 //! Is it truly ready? One phase, and one sentence why.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use crate::finding::Phase;
 use crate::generation::{self, Observed};
 use crate::object::{Condition, Object, Status};
 use crate::polarity::{self, Polarity};
-use crate::profile::{PhaseName, Profile, Text, test};
+use crate::profile::{PhaseName, PhaseRule, Profile, Text, test};
 use crate::rule::View;
 
 /// A phase and why.
@@ -41,7 +42,7 @@ pub fn judge(view: &View<'_>) -> Judgement {
             continue;
         }
         if test::all(&rule.when, object) {
-            return is(name(rule.is), because(&rule.because, rule.is));
+            return is(name(rule.is), because(rule, object));
         }
     }
     if profile.statusless {
@@ -116,7 +117,8 @@ fn conditions(view: &View<'_>, behind: Option<String>) -> Judgement {
 fn doubt(summary: &Condition<'_>, view: &View<'_>) -> Option<String> {
     let (object, profile) = (view.object, view.profile);
     let known = generation::of_condition(summary, object, profile);
-    if known.is_none() && object.generation.is_some() {
+    // The first generation needs no number: there is no older one to speak of.
+    if known.is_none() && object.generation.is_some_and(|generation| generation > 1) {
         return Some(format!("{} is True, but of no known generation", summary.type_));
     }
     let against = object.conditions().iter().find(|condition| {
@@ -145,9 +147,11 @@ fn unhappy(condition: &Condition<'_>, view: &View<'_>) -> Option<Judgement> {
             Phase::Progressing
         }
         Status::False if view.profiled => name(view.profile.unready.unwrap_or(PhaseName::Failed)),
+        Status::False if polarity::tells_failure(condition.reason) => Phase::Failed,
+        Status::False => Phase::Progressing,
         Status::Unknown if among(&reasons.failed) => Phase::Failed,
         Status::Unknown => Phase::Progressing,
-        Status::False | Status::True | Status::Other(_) | Status::Missing => return None,
+        Status::True | Status::Other(_) | Status::Missing => return None,
     };
     Some(is(phase, told(condition)))
 }
@@ -193,10 +197,15 @@ fn name(name: PhaseName) -> Phase {
     }
 }
 
-fn because(text: &str, name: PhaseName) -> String {
-    if text.is_empty() {
-        format!("the kind's own fields say {name:?}").to_lowercase()
+fn because(rule: &PhaseRule<'_>, object: &Object<'_>) -> String {
+    if !rule.because.is_empty() {
+        return rule.because.to_string();
+    }
+    let told: Vec<String> =
+        rule.when.iter().filter_map(|test| test::told(test, object)).take(2).collect();
+    if told.is_empty() {
+        format!("the kind's own fields say {:?}", rule.is).to_lowercase()
     } else {
-        text.into()
+        told.join(" and ")
     }
 }

@@ -103,6 +103,15 @@ pub fn by_name(type_: &str) -> Polarity {
     }
 }
 
+/// Words in the reason of a condition at False that mean a failure rather than work under way.
+const FAILURE: &[&str] =
+    &["Fail", "Error", "Invalid", "Denied", "Forbidden", "Unauthorized", "Exceeded", "Rejected"];
+
+/// Whether the reason of a condition at False tells of a failure.
+pub fn tells_failure(reason: &str) -> bool {
+    FAILURE.iter().any(|word| reason.contains(word))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,5 +131,7 @@ mod tests {
         ] {
             assert_eq!(by_name(name), polarity, "{name}");
         }
+        assert!(tells_failure("ReconcileError"));
+        assert!(!tells_failure("Creating"));
     }
 }

@@ -45,6 +45,8 @@ false {"field":"status.partial","whole":true}
 false {"field":"status.phase","whole":false}
 true  {"field":"status.then","age":"1m"}
 false {"field":"status.then","age":"2h"}
+true  {"field":"status.then","before":"status.later"}
+false {"field":"status.later","before":"status.then"}
 true  {"some":"status.parents[*]","where":[{"condition":"Accepted","status":["False"]}]}
 false {"every":"status.parents[*]","where":[{"condition":"Accepted","status":["True"]}]}
 true  {"every":"status.parents[*].conditions[*]","where":[{"field":"observedGeneration","equals":"$.metadata.generation"}]}
@@ -61,7 +63,7 @@ const OBJECT: &str = r#"{
   "spec": {"replicas": 3, "partition": 1, "sets": [{"count": 2}, {"count": 3}]},
   "status": {
     "phase": "Running", "empty": [], "ready": 3, "updated": 2,
-    "ratio": "2/2", "partial": "1/2", "then": "2026-01-01T00:00:00Z",
+    "ratio": "2/2", "partial": "1/2", "then": "2026-01-01T00:00:00Z", "later": "2026-01-01T01:30:00+01:00",
     "conditions": [
       {"type": "Ready", "status": "True", "reason": "Fine"},
       {"type": "Synced", "status": "False"}

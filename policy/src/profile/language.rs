@@ -71,6 +71,9 @@ pub struct Test<'a> {
     /// without a clock.
     #[serde(skip_serializing_if = "is_default")]
     pub age: Text<'a>,
+    /// The field is a time before that of this other field.
+    #[serde(skip_serializing_if = "is_default")]
+    pub before: Text<'a>,
     /// The field is text such as `2/3`, and whether its numbers are equal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole: Option<bool>,

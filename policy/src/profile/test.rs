@@ -48,6 +48,45 @@ pub fn place<'r>(test: &Test<'_>, object: &'r Object<'_>) -> (String, Cow<'r, st
     (pointer::locate(object.root, path), value.unwrap_or(Cow::Borrowed("")))
 }
 
+/// What the object has where the test looks, in words; nothing for tests of tests.
+pub fn told(test: &Test<'_>, object: &Object<'_>) -> Option<String> {
+    if !test.condition.is_empty() {
+        let Some(condition) = object
+            .conditions()
+            .iter()
+            .find(|condition| Scope { object, item: None }.is_meant(test, condition))
+        else {
+            let none = test.exists == Some(false) && *test.condition != *"*";
+            return none.then(|| format!("there is no such condition {}", test.condition));
+        };
+        let (type_, status, reason) = (condition.type_, condition.status.text(), condition.reason);
+        return Some(match reason {
+            "" => format!("{type_} is {status}"),
+            _ => format!("{type_} is {status} with reason {reason}"),
+        });
+    }
+    if test.field.is_empty() {
+        return None;
+    }
+    let path = number::first_path(&test.field);
+    let value = object.field(path);
+    let shown = value.and_then(Json::scalar).filter(|text| text.len() <= 60);
+    let bound = if test.below.is_empty() { &test.least } else { &test.below };
+    Some(match (value, shown) {
+        _ if path != &*test.field || path.starts_with("$.") => return None,
+        (_, shown) if !bound.is_empty() => {
+            let relation = if test.below.is_empty() { "not less" } else { "less" };
+            format!("{path} is {}, {relation} than {bound}", shown.as_deref().unwrap_or("missing"))
+        }
+        (_, Some(text)) if !test.equals.is_empty() => {
+            format!("{path} is {text}, as {}", test.equals)
+        }
+        (_, Some(text)) if !text.is_empty() => format!("{path} is {text}"),
+        (Some(value), _) if !value.is_empty() => format!("{path} is set"),
+        _ => format!("{path} is missing"),
+    })
+}
+
 /// What is wrong with a test beyond its shape, with its place.
 pub fn problems(test: &Test<'_>, at: &str, found: &mut Vec<(String, String)>) {
     let subjects = [&test.condition, &test.field, &test.some, &test.every];
@@ -66,6 +105,7 @@ pub fn problems(test: &Test<'_>, at: &str, found: &mut Vec<(String, String)>) {
     for (key, text) in [
         ("field", &test.field),
         ("equals", &test.equals),
+        ("before", &test.before),
         ("below", &test.below),
         ("least", &test.least),
         ("some", &test.some),
@@ -124,15 +164,7 @@ impl<'s> Scope<'s> {
     }
 
     fn condition(self, test: &Test<'_>) -> bool {
-        let fits = |condition: &Condition<'_>| {
-            let type_ = condition.type_;
-            (*test.condition == *"*" || *test.condition == *type_)
-                && !test.except.iter().any(|text| **text == *type_)
-                && listed(&test.status, condition.status.text())
-                && listed(&test.reason, condition.reason)
-                && !test.not_reason.iter().any(|text| **text == *condition.reason)
-                && contains(&test.contains, condition.message)
-        };
+        let fits = |condition: &Condition<'_>| self.is_meant(test, condition);
         let found = match self.item {
             None => self.object.conditions().iter().any(fits),
             Some(item) => {
@@ -140,6 +172,16 @@ impl<'s> Scope<'s> {
             }
         };
         found == test.exists.unwrap_or(true)
+    }
+
+    fn is_meant(self, test: &Test<'_>, condition: &Condition<'_>) -> bool {
+        let type_ = condition.type_;
+        (*test.condition == *"*" || *test.condition == *type_)
+            && !test.except.iter().any(|text| **text == *type_)
+            && listed(&test.status, condition.status.text())
+            && listed(&test.reason, condition.reason)
+            && !test.not_reason.iter().any(|text| **text == *condition.reason)
+            && contains(&test.contains, condition.message)
     }
 
     /// What a path is read from, and the path within it.
@@ -196,6 +238,13 @@ impl<'s> Scope<'s> {
         }
         if !test.age.is_empty() && !self.is_old(text, &test.age) {
             return false;
+        }
+        if !test.before.is_empty() {
+            let other = self.find(&test.before).and_then(Json::str).and_then(Time::parse);
+            let (Some(time), Some(other)) = (Time::parse(text), other) else { return false };
+            if time >= other {
+                return false;
+            }
         }
         if !test.equals.is_empty() {
             let same = match (value, self.find(&test.equals)) {
