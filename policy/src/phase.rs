@@ -37,8 +37,21 @@ pub fn judge(view: &View<'_>) -> Judgement {
         return is(Phase::Suspended, "the object is suspended, its status describes the past");
     }
     let behind = behind(object, profile);
-    for rule in &profile.phases {
-        if rule.is == PhaseName::Settled && behind.is_some() {
+    let counts = |rule: &&PhaseRule<'_>| {
+        match rule.is {
+            // What the status says of an older generation is neither success nor failure now.
+            PhaseName::Settled | PhaseName::Unknown => behind.is_none(),
+            PhaseName::Failed => behind.is_none() || profile.generation.at_rest,
+            PhaseName::Progressing | PhaseName::Suspended | PhaseName::Terminating => true,
+        }
+    };
+    for rule in profile.phases.iter().filter(counts) {
+        // Without a status only what the spec says can be enough.
+        if matches!(rule.is, PhaseName::Settled | PhaseName::Failed)
+            && object.status().is_empty()
+            && !profile.statusless
+            && (rule.when.is_empty() || rule.when.iter().any(test::speaks_of_status))
+        {
             continue;
         }
         if test::all(&rule.when, object) {

@@ -28,8 +28,8 @@ pub(crate) struct Sample {
     pub(crate) label: String,
     /// What plumb says of it.
     pub(crate) verdict: Verdict,
-    /// Whether the kind's profile says that its work is bounded.
-    pub(crate) bounded: bool,
+    /// Whether it does work that ends by itself, and has begun.
+    pub(crate) running: bool,
 }
 
 /// A place where plumb knowingly differs, or a finding that is a true fault.
@@ -70,8 +70,9 @@ impl Sample {
             Some(profile::Found::BuiltIn(profile)) => profile.terminal,
             Some(profile::Found::Own(_)) | None => false,
         };
+        let running = bounded && has_scalar(&object["status"]);
         let kind = if group.is_empty() { kind.into() } else { format!("{kind}.{group}") };
-        Sample { file: file.into(), kind, label: label.into(), verdict, bounded }
+        Sample { file: file.into(), kind, label: label.into(), verdict, running }
     }
 
     /// The findings above info.
@@ -94,6 +95,17 @@ pub(crate) fn name(phase: Phase) -> &'static str {
         Phase::Suspended => "suspended",
         Phase::Terminating => "terminating",
         Phase::Unknown => "unknown",
+    }
+}
+
+fn has_scalar(value: &serde_json::Value) -> bool {
+    match value {
+        serde_json::Value::Null => false,
+        serde_json::Value::Array(items) => items.iter().any(has_scalar),
+        serde_json::Value::Object(members) => members.values().any(has_scalar),
+        serde_json::Value::Bool(_)
+        | serde_json::Value::Number(_)
+        | serde_json::Value::String(_) => true,
     }
 }
 
@@ -189,7 +201,7 @@ pub(crate) fn agrees(set: &str, sample: &Sample) -> bool {
         "karmada" => {
             let healthy = match phase {
                 Phase::Settled => true,
-                Phase::Progressing | Phase::Suspended => sample.bounded,
+                Phase::Progressing | Phase::Suspended => sample.running,
                 Phase::Failed | Phase::Unknown | Phase::Terminating => false,
             };
             healthy == (sample.label == "healthy")

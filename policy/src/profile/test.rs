@@ -48,6 +48,20 @@ pub fn place<'r>(test: &Test<'_>, object: &'r Object<'_>) -> (String, Cow<'r, st
     (pointer::locate(object.root, path), value.unwrap_or(Cow::Borrowed("")))
 }
 
+/// Whether a test asks for anything in the status.
+pub fn speaks_of_status(test: &Test<'_>) -> bool {
+    let paths = [&test.field, &test.equals, &test.below, &test.least, &test.some, &test.every];
+    !test.condition.is_empty()
+        || paths
+            .into_iter()
+            .flat_map(|text| number::paths(text))
+            .any(|path| path.strip_prefix("$.").unwrap_or(path).starts_with("status"))
+        || [&test.item, &test.all, &test.any, &test.none]
+            .into_iter()
+            .flatten()
+            .any(speaks_of_status)
+}
+
 /// What the object has where the test looks, in words; nothing for tests of tests.
 pub fn told(test: &Test<'_>, object: &Object<'_>) -> Option<String> {
     if !test.condition.is_empty() {
