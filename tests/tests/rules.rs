@@ -8,7 +8,7 @@ use plumb_host::engine::{self, Policy};
 use plumb_host::input::Source;
 use plumb_host::replay::{Options, Replay};
 use plumb_policy::catalogue;
-use plumb_policy::finding::{Finding, Scope, Severity, Verdict};
+use plumb_policy::finding::{Finding, Phase, Scope, Severity, Verdict};
 use plumb_policy::rule::Rule;
 use plumb_policy::time::Time;
 use plumb_policy::verdict::{self, Observation};
@@ -312,5 +312,59 @@ fn latest(value: &Value, newest: &mut Option<Time>) {
         Value::Array(items) => items.iter().for_each(|item| latest(item, newest)),
         Value::Object(members) => members.values().for_each(|member| latest(member, newest)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// The fixtures' last objects, each changed in a way that must not matter.
+#[test]
+fn the_order_of_conditions_and_unknown_fields_do_not_matter() {
+    for rule in rules() {
+        for path in fixtures(rule.id) {
+            let mut stream = Stream::read(&fs::read_to_string(&path).unwrap(), None);
+            let ids = |stream: &Stream| {
+                let verdict = stream.judge(stream.documents.len() - 1);
+                let mut ids: Vec<_> = verdict
+                    .findings
+                    .iter()
+                    .map(|finding| (finding.rule, finding.severity))
+                    .collect();
+                ids.sort_unstable();
+                (verdict.phase, verdict.coherence, ids)
+            };
+            let before = ids(&stream);
+            for document in &mut stream.documents {
+                document["metadata"]["labelsOfNobody"] = Value::from("unknown");
+                document["status"]["unknownToAll"] = Value::from(1);
+            }
+            let unknown = ids(&stream);
+            assert_eq!(before.2, unknown.2, "{}: an unknown field", path.display());
+            // Of two conditions of one type the last one counts, so their order is a statement.
+            if rule.id == "repeated-condition-type" {
+                continue;
+            }
+            for document in &mut stream.documents {
+                if let Some(conditions) = document["status"]["conditions"].as_array_mut() {
+                    conditions.reverse();
+                }
+            }
+            assert_eq!(unknown, ids(&stream), "{}: the order of conditions", path.display());
+        }
+    }
+}
+
+#[test]
+fn an_object_without_status_is_not_settled() {
+    for rule in rules() {
+        for path in fixtures(rule.id) {
+            let mut stream = Stream::read(&fs::read_to_string(&path).unwrap(), None);
+            let mut object = stream.documents.pop().unwrap();
+            if object["status"].is_null() {
+                continue;
+            }
+            object.as_object_mut().unwrap().remove("status");
+            stream.documents = vec![object];
+            let phase = stream.judge(0).phase;
+            assert_ne!(phase, Phase::Settled, "{}", path.display());
+        }
     }
 }
