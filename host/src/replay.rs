@@ -12,9 +12,11 @@
 //! judged by the newest time in the file and beside the last states of other objects, or was
 //! superseded, which is judged by what was known when it appeared.
 
+mod count;
 mod expect;
 mod filter;
 mod judge;
+mod options;
 pub mod result;
 mod scan;
 mod session;
@@ -27,72 +29,19 @@ use std::io;
 use std::thread;
 
 use jiff::Timestamp;
-use thiserror::Error;
 
-use crate::engine::{Policy, Severity};
+use crate::engine::Policy;
 use crate::input::{Document, Source, Unreadable};
 use filter::Filter;
 use judge::Task;
-use result::{
-    Clock, Event, Expectation, Fixture, InputError, Judged, PolicyIdentity, Report, SCHEMA,
-    Skipped, Summary,
-};
+use result::{Clock, Event, Fixture, InputError, Judged, PolicyIdentity, Report, SCHEMA, Summary};
 use session::{Pending, Read, Session};
 
+pub use options::{Options, OptionsError};
 pub use settings::read_settings;
 
 /// More threads than this only wait for each other: reading is one thread's work.
 const THREADS_MAX: usize = 4;
-
-/// How a replay is done.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// The time taken for the present, RFC 3339, in place of any other.
-    pub now: Option<String>,
-    /// Settings, JSON; empty for the defaults. See [`read_settings`].
-    pub settings: String,
-    /// Patterns of rule ids: other findings are not told. All if empty.
-    pub rules: Vec<String>,
-    /// Patterns of kinds, also as `Kind.group`: other objects are not judged. All if empty.
-    pub kinds: Vec<String>,
-    /// Patterns of namespaces: other objects are not judged. All if empty.
-    pub namespaces: Vec<String>,
-    /// Write what is found into the files as their expectations.
-    pub update: bool,
-    /// Keep the results for the report; they are told as events in any case.
-    pub keep: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            now: None,
-            settings: String::new(),
-            rules: Vec::new(),
-            kinds: Vec::new(),
-            namespaces: Vec::new(),
-            update: false,
-            keep: true,
-        }
-    }
-}
-
-/// What is wrong with [`Options`].
-#[derive(Debug, Error)]
-pub enum OptionsError {
-    /// `now` is no time.
-    #[error("`{0}` is no time such as 2026-11-30T12:00:00Z")]
-    Now(String),
-    /// A pattern is none.
-    #[error("not a pattern: {0}")]
-    Pattern(String),
-    /// The settings are not what they should be; one line for each problem.
-    #[error("the settings are wrong: {}", .0.join("; "))]
-    Settings(Vec<String>),
-    /// The policy cannot be asked.
-    #[error("the policy failed on the settings: {0}")]
-    Policy(#[from] crate::engine::Error),
-}
 
 /// Where a replay tells what happens; it ends early where this fails.
 pub type Emit<'a> = &'a mut dyn FnMut(Event<'_>) -> io::Result<()>;
@@ -449,36 +398,6 @@ impl Replay {
     }
 }
 
-impl Summary {
-    fn count_object(&mut self, profiled: bool) {
-        self.objects += 1;
-        if profiled {
-            self.profiled += 1;
-        } else {
-            self.unprofiled += 1;
-        }
-    }
-
-    fn count(&mut self, result: &Judged) {
-        use crate::engine::Scope;
-        match result.scope {
-            Scope::State => self.states += 1,
-            Scope::Transition => self.transitions += 1,
-            Scope::Pass => self.passes += 1,
-            Scope::Trace => self.traces += 1,
-            Scope::Series | Scope::Set => {}
-        }
-        for finding in &result.findings {
-            match finding.severity {
-                Severity::Error => self.findings.error += 1,
-                Severity::Warning => self.findings.warning += 1,
-                Severity::Info => self.findings.info += 1,
-            }
-        }
-        self.unmet += usize::from(result.expectation == Expectation::Unmet);
-    }
-}
-
 impl From<Unreadable> for InputError {
     fn from(error: Unreadable) -> Self {
         let Unreadable { input, document, line, message } = error;
@@ -495,17 +414,4 @@ pub fn run(mut replay: Replay, sources: &[Source], emit: Emit<'_>) -> io::Result
         replay.read(source, emit)?;
     }
     Ok(replay.finish())
-}
-
-/// Adds to what was passed over in an input.
-fn skip(skipped: &mut Vec<Skipped>, input: &str, document: usize, message: &str) {
-    match skipped.iter_mut().find(|known| known.message == message) {
-        Some(known) => known.count += 1,
-        None => skipped.push(Skipped {
-            input: input.to_owned(),
-            document,
-            count: 1,
-            message: message.to_owned(),
-        }),
-    }
 }

@@ -1,5 +1,7 @@
 //! One input: its header, its objects over time, and the clock.
 
+mod survey;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -7,16 +9,18 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::count::skip;
 use super::expect::{Expectations, Header};
 use super::filter::Filter;
 use super::judge::{Call, Task};
 use super::result::{Expectation, InputError, Judged, Place, Skipped};
 use super::scan::Facts;
-use super::track::{Certainty, State, Step, Tracker};
+use super::track::{State, Step, Tracker};
 use super::update::{self, Group};
-use super::{Input, Options, settings, skip};
+use super::{Input, Options, settings};
 use crate::engine::{Observation, Policy};
-use crate::input::{Document, Item, ItemKind, Locator, Unreadable, add_type};
+use crate::input::{Document, Item, ItemKind, Locator, Unreadable};
+use survey::{Object, Survey, certainty, stored, typed};
 
 /// What is to be judged or told next.
 #[derive(Debug)]
@@ -59,22 +63,6 @@ pub(super) struct Session {
 pub(super) struct Read {
     document: Arc<Document>,
     items: Vec<Item>,
-}
-
-/// What is known of an input as a whole.
-#[derive(Debug, Default)]
-struct Survey {
-    /// The objects in their last states.
-    tracker: Tracker,
-    /// By object: the ordinal of its last state, unless it is gone.
-    last: Vec<Option<usize>>,
-    newest: Option<Timestamp>,
-}
-
-/// An object with its type.
-struct Object {
-    facts: Facts,
-    json: Arc<str>,
 }
 
 /// Returns the header in a document, if it is one.
@@ -137,23 +125,7 @@ impl Session {
 
     /// Looks through all documents of the input before any is judged.
     pub(super) fn survey(&mut self, documents: &[Result<Read, Unreadable>]) {
-        let mut survey = Survey::default();
-        let mut ordinal = 0;
-        for Read { document, items } in documents.iter().flatten() {
-            for item in items {
-                match &item.kind {
-                    ItemKind::Object(json) | ItemKind::Deleted(json) => {
-                        ordinal += 1;
-                        let gone = matches!(item.kind, ItemKind::Deleted(_));
-                        survey.object(document, &item.base, json, gone, ordinal);
-                    }
-                    ItemKind::OldObject(json) => stored(&mut survey.tracker, document, item, json),
-                    ItemKind::WatchError(_) => survey.tracker.break_watch(),
-                    _ => {}
-                }
-            }
-        }
-        self.survey = Some(survey);
+        self.survey = Some(Survey::new(documents));
     }
 
     /// Takes in a document and returns what is to be judged of it.
@@ -231,10 +203,7 @@ impl Session {
         if !filter.object(&facts) {
             return None;
         }
-        let survey = self
-            .survey
-            .as_ref()
-            .filter(|survey| survey.last.get(index) == Some(&Some(self.ordinal)));
+        let survey = self.survey.as_ref().filter(|survey| survey.is_last(index, self.ordinal));
         let related = match (self.related, survey) {
             (false, _) => Vec::new(),
             (true, Some(survey)) => survey.tracker.related(index, &facts),
@@ -392,79 +361,6 @@ impl Read {
         let items = std::mem::take(&mut document.items);
         Self { document: Arc::new(document), items }
     }
-}
-
-impl Survey {
-    fn object(
-        &mut self,
-        document: &Arc<Document>,
-        base: &str,
-        json: &str,
-        gone: bool,
-        ordinal: usize,
-    ) {
-        let Ok(Object { facts, json }) = typed(&self.tracker, json) else { return };
-        self.newest = self.newest.max(facts.newest);
-        let index = self.tracker.history(&facts);
-        let state = State::new(document, base, &json, &facts);
-        let step = self.tracker.step(index, state, &facts, certainty(base));
-        self.last.resize(self.tracker.len(), None);
-        if gone {
-            self.last[index] = None;
-            self.tracker.end(index);
-        } else if matches!(step, Step::New { .. }) {
-            self.last[index] = Some(ordinal);
-        }
-    }
-}
-
-impl State {
-    fn new(document: &Arc<Document>, base: &str, json: &Arc<str>, facts: &Facts) -> Self {
-        Self {
-            document: Arc::clone(document),
-            base: base.to_owned(),
-            json: Arc::clone(json),
-            resource_version: facts.resource_version.clone(),
-        }
-    }
-
-    fn place(&self, origin: &str) -> Place {
-        Place::new(origin, &self.document, &self.base)
-    }
-}
-
-impl Place {
-    fn new(origin: &str, document: &Arc<Document>, base: &str) -> Self {
-        Self { origin: origin.to_owned(), document: Arc::clone(document), base: base.to_owned() }
-    }
-}
-
-/// Takes in the state that a review says an object is in.
-fn stored(tracker: &mut Tracker, document: &Arc<Document>, item: &Item, json: &str) {
-    if let Ok(Object { facts, json }) = typed(tracker, json) {
-        let index = tracker.history(&facts);
-        tracker.stored(index, State::new(document, &item.base, &json, &facts));
-    }
-}
-
-/// Returns an object with its type, which an earlier object of its uid may tell.
-fn typed(tracker: &Tracker, json: &str) -> Result<Object, String> {
-    let mut facts = Facts::read(json).map_err(|error| format!("not an object: {error}"))?;
-    if !facts.api_version.is_empty() || !facts.kind.is_empty() {
-        return Ok(Object { facts, json: json.into() });
-    }
-    let Some((api_version, kind)) = tracker.kind_of(&facts) else {
-        return Err("neither apiVersion nor kind, and no earlier object tells them".to_owned());
-    };
-    api_version.clone_into(&mut facts.api_version);
-    kind.clone_into(&mut facts.kind);
-    let json = add_type(json, api_version, kind).into();
-    Ok(Object { facts, json })
-}
-
-/// What a review asks for may not come to be.
-fn certainty(base: &str) -> Certainty {
-    if base.ends_with("/request/object") { Certainty::Proposed } else { Certainty::Stored }
 }
 
 /// Who a pass or a trace is about: `spec.object`.
