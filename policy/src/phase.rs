@@ -104,11 +104,26 @@ fn conditions(view: &View<'_>, behind: Option<String>) -> Judgement {
     }
     for type_ in &profile.happy {
         match object.condition(type_) {
-            Some(condition) if condition.is_true() => {}
+            Some(condition) if condition.is_true() => {
+                // A reason of another state: the controller contradicts itself.
+                let reasons = &profile.reasons;
+                for (list, phase) in [
+                    (&reasons.failed, Phase::Failed),
+                    (&reasons.terminal, Phase::Failed),
+                    (&reasons.progressing, Phase::Progressing),
+                ] {
+                    if list.iter().any(|reason| **reason == *condition.reason) {
+                        return is(phase, told(condition));
+                    }
+                }
+            }
             Some(condition) => {
                 return unhappy(condition, view)
                     .unwrap_or_else(|| is(Phase::Unknown, told(condition)));
             }
+            // What a summary sums up may be missing, the summary itself may not.
+            None if (profile.summary || profile.exclusive)
+                && summary.is_some_and(Condition::is_true) => {}
             None if view.profiled => {
                 return is(Phase::Progressing, format!("there is no condition {type_} so far"));
             }
@@ -151,17 +166,20 @@ fn unhappy(condition: &Condition<'_>, view: &View<'_>) -> Option<Judgement> {
     let reasons = &view.profile.reasons;
     let among = |list: &[Text<'_>]| list.iter().any(|reason| **reason == *condition.reason);
     let phase = match condition.status {
-        Status::False if among(&reasons.failed) || among(&reasons.terminal) => Phase::Failed,
-        Status::False
-            if among(&reasons.progressing)
-                || among(&reasons.waiting)
-                || among(&reasons.canceled) =>
-        {
-            Phase::Progressing
+        Status::False => {
+            let under_way = [&reasons.progressing, &reasons.waiting, &reasons.canceled];
+            if among(&reasons.failed) || among(&reasons.terminal) {
+                Phase::Failed
+            } else if under_way.into_iter().any(|list| among(list)) {
+                Phase::Progressing
+            } else if view.profiled {
+                name(view.profile.unready.unwrap_or(PhaseName::Failed))
+            } else if polarity::tells_failure(condition.reason) {
+                Phase::Failed
+            } else {
+                Phase::Progressing
+            }
         }
-        Status::False if view.profiled => name(view.profile.unready.unwrap_or(PhaseName::Failed)),
-        Status::False if polarity::tells_failure(condition.reason) => Phase::Failed,
-        Status::False => Phase::Progressing,
         Status::Unknown if among(&reasons.failed) => Phase::Failed,
         Status::Unknown => Phase::Progressing,
         Status::True | Status::Other(_) | Status::Missing => return None,

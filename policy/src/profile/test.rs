@@ -65,10 +65,8 @@ pub fn speaks_of_status(test: &Test<'_>) -> bool {
 /// What the object has where the test looks, in words; nothing for tests of tests.
 pub fn told(test: &Test<'_>, object: &Object<'_>) -> Option<String> {
     if !test.condition.is_empty() {
-        let Some(condition) = object
-            .conditions()
-            .iter()
-            .find(|condition| Scope { object, item: None }.is_meant(test, condition))
+        let Some(condition) =
+            object.conditions().iter().find(|condition| is_meant(test, condition))
         else {
             let none = test.exists == Some(false) && *test.condition != *"*";
             return none.then(|| format!("there is no such condition {}", test.condition));
@@ -178,7 +176,7 @@ impl<'s> Scope<'s> {
     }
 
     fn condition(self, test: &Test<'_>) -> bool {
-        let fits = |condition: &Condition<'_>| self.is_meant(test, condition);
+        let fits = |condition: &Condition<'_>| is_meant(test, condition);
         let found = match self.item {
             None => self.object.conditions().iter().any(fits),
             Some(item) => {
@@ -186,16 +184,6 @@ impl<'s> Scope<'s> {
             }
         };
         found == test.exists.unwrap_or(true)
-    }
-
-    fn is_meant(self, test: &Test<'_>, condition: &Condition<'_>) -> bool {
-        let type_ = condition.type_;
-        (*test.condition == *"*" || *test.condition == *type_)
-            && !test.except.iter().any(|text| **text == *type_)
-            && listed(&test.status, condition.status.text())
-            && listed(&test.reason, condition.reason)
-            && !test.not_reason.iter().any(|text| **text == *condition.reason)
-            && contains(&test.contains, condition.message)
     }
 
     /// What a path is read from, and the path within it.
@@ -280,6 +268,17 @@ impl<'s> Scope<'s> {
             _ => false,
         }
     }
+}
+
+/// Whether a test speaks of this condition, but for `exists`.
+fn is_meant(test: &Test<'_>, condition: &Condition<'_>) -> bool {
+    let type_ = condition.type_;
+    (*test.condition == *"*" || *test.condition == *type_)
+        && !test.except.iter().any(|text| **text == *type_)
+        && listed(&test.status, condition.status.text())
+        && listed(&test.reason, condition.reason)
+        && !test.not_reason.iter().any(|text| **text == *condition.reason)
+        && contains(&test.contains, condition.message)
 }
 
 fn listed(wanted: &[Text<'_>], value: &str) -> bool {

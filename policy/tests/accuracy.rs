@@ -1,0 +1,87 @@
+//! The bars against the labelled sets, where those are at hand; see `docs/accuracy.md`.
+
+#[path = "../examples/score/sets.rs"]
+#[expect(dead_code, reason = "shared with the example that prints the table")]
+mod sets;
+
+use sets::Sample;
+
+fn share(part: usize, all: usize) -> f64 {
+    let number = |count: usize| f64::from(u32::try_from(count).expect("a small count"));
+    if all == 0 { 1.0 } else { number(part) / number(all) }
+}
+
+/// What differs without being known to.
+fn unknown_differences(set: &str, samples: &[Sample]) -> Vec<String> {
+    let known = sets::known();
+    samples
+        .iter()
+        .filter(|sample| !sets::agrees(set, sample))
+        .filter(|sample| {
+            !known.iter().any(|known| {
+                known.set == set
+                    && known.file == sample.file
+                    && known.phase.as_deref() == Some(sample.phase())
+            })
+        })
+        .map(|sample| format!("{} {}: {}", sample.file, sample.label, sample.verdict.reason))
+        .collect()
+}
+
+#[test]
+fn phases_are_those_of_kstatus_but_for_the_known_differences() {
+    let samples = sets::samples("kstatus");
+    let unknown = unknown_differences("kstatus", &samples);
+    assert!(unknown.is_empty(), "{unknown:#?}");
+    assert!(!samples.iter().any(|sample| sets::falsely_settled("kstatus", sample)));
+}
+
+#[test]
+fn phases_are_those_of_argo_cd_and_karmada_on_profiled_kinds() {
+    let known = sets::known();
+    for set in ["argocd", "karmada"] {
+        let samples = sets::samples(set);
+        let profiled = samples.iter().filter(|sample| sample.verdict.profiled);
+        let equal = profiled.clone().filter(|sample| sets::agrees(set, sample)).count();
+        assert!(share(equal, profiled.count()) >= 0.95, "{set}: {equal} are equal");
+        for sample in samples.iter().filter(|sample| sets::falsely_settled(set, sample)) {
+            let is_known = known.iter().any(|known| known.set == set && known.file == sample.file);
+            assert!(is_known, "{set} {}: {}", sample.file, sample.verdict.reason);
+        }
+        let unknown = unknown_differences(set, &samples);
+        assert!(unknown.is_empty(), "{set}: {unknown:#?}");
+    }
+}
+
+#[test]
+fn every_finding_in_the_corpus_is_a_known_fault() {
+    let known = sets::known();
+    for (set, samples) in
+        [("corpus", sets::samples("corpus")), ("transitions", sets::transitions())]
+    {
+        for sample in &samples {
+            for finding in sample.findings() {
+                let is_known = known.iter().any(|known| {
+                    known.set == set
+                        && known.file == sample.file
+                        && known.rule.as_deref() == Some(finding.rule)
+                });
+                assert!(is_known, "{set} {}: {} {}", sample.file, finding.rule, finding.message);
+            }
+        }
+        for known in known.iter().filter(|known| known.set == set && !samples.is_empty()) {
+            let found = samples.iter().any(|sample| {
+                sample.file == known.file
+                    && sample.findings().any(|found| Some(found.rule) == known.rule.as_deref())
+            });
+            assert!(found, "{set} {}: {:?} is no longer found", known.file, known.rule);
+        }
+    }
+}
+
+#[test]
+fn what_is_known_has_a_reason() {
+    for known in sets::known() {
+        assert!(!known.reason.is_empty() && known.phase.is_some() != known.rule.is_some());
+    }
+}
