@@ -31,9 +31,10 @@ pub fn observed(object: &Object<'_>, profile: &Profile<'_>) -> Observed {
     }
     let number = match object.field(field(profile)) {
         Some(Json::Integer(number)) => *number,
+        // A string beyond the generation is no generation: older versions kept a hash there.
         Some(Json::String(text)) if profile.generation.text => match text.parse() {
-            Ok(number) => number,
-            Err(_) => return Observed::Absent,
+            Ok(number) if object.generation.is_none_or(|generation| number <= generation) => number,
+            Ok(_) | Err(_) => return Observed::Absent,
         },
         _ => return Observed::Absent,
     };
