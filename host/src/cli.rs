@@ -8,6 +8,7 @@ mod progress;
 mod replay;
 mod rules;
 mod watch;
+mod webhook;
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal, Write};
@@ -27,6 +28,7 @@ mod heading {
     pub(super) const INPUT: &str = "Input";
     pub(super) const JUDGEMENT: &str = "Judgement";
     pub(super) const OUTPUT: &str = "Output";
+    pub(super) const SERVER: &str = "Server";
     pub(super) const LIMITS: &str = "Limits";
 }
 
@@ -70,6 +72,7 @@ enum Command {
     Replay(Box<replay::Arguments>),
     Rules(rules::Arguments),
     Profiles(profiles::Arguments),
+    Webhook(webhook::Arguments),
     Completion(completion::Arguments),
 }
 
@@ -126,6 +129,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Replay(arguments) => arguments.run(&common),
         Command::Rules(arguments) => arguments.run(),
         Command::Profiles(arguments) => arguments.run(),
+        Command::Webhook(arguments) => arguments.run(),
         Command::Completion(arguments) => arguments.run(),
     };
     match result {

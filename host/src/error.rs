@@ -47,6 +47,9 @@ pub enum Error {
         /// Why it did not.
         source: engine::Error,
     },
+    /// The server does not run.
+    #[error("{0}")]
+    Server(String),
     /// The output cannot be written.
     #[error("failed to write {target}: {source}")]
     Output {
@@ -61,7 +64,9 @@ impl Error {
     /// How the command ends.
     pub fn exit(&self) -> Exit {
         match self {
-            Self::Usage(_) | Self::Settings { .. } | Self::Output { .. } => Exit::Usage,
+            Self::Usage(_) | Self::Settings { .. } | Self::Server(_) | Self::Output { .. } => {
+                Exit::Usage
+            }
             Self::Input(_) => Exit::Unreadable,
             Self::Load(_) | Self::Digest { .. } | Self::Evaluation { .. } => Exit::Policy,
         }
@@ -70,6 +75,12 @@ impl Error {
     /// Whether the reader of the output went away, which is no fault.
     pub fn is_closed_pipe(&self) -> bool {
         matches!(self, Self::Output { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    /// What becomes of a server that does not run.
+    #[expect(clippy::needless_pass_by_value, reason = "passed to map_err")]
+    pub(crate) fn serving(error: impl std::error::Error) -> Self {
+        Self::Server(error.to_string())
     }
 
     /// What becomes of a failure to write to standard output.

@@ -10,4 +10,5 @@ pub mod output;
 pub mod profiles;
 pub mod replay;
 pub mod rules;
+pub mod webhook;
 pub mod yaml;

@@ -1,6 +1,6 @@
 //! Which policy judges, and by which settings.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
@@ -72,13 +72,7 @@ impl SettingsArguments {
             return Ok(String::new());
         };
         let wrong = |faults| Error::Settings { file: file.display().to_string(), faults };
-        let settings = read_settings(&Source::file(file)).map_err(|errors| {
-            let faults = errors.into_iter().map(|Unreadable { line, message, .. }| match line {
-                Some(line) => format!("line {line}: {message}"),
-                None => message,
-            });
-            wrong(faults.collect())
-        })?;
+        let settings = read(file).map_err(wrong)?;
         let faults = policy
             .validate(&settings)
             .map_err(|source| Error::Evaluation { task: "validate the settings", source })?;
@@ -91,6 +85,17 @@ impl SettingsArguments {
         });
         Err(wrong(faults.collect()))
     }
+}
+
+/// The settings in a file as JSON, or what is wrong with the file.
+pub(super) fn read(file: &Path) -> Result<String, Vec<String>> {
+    read_settings(&Source::file(file)).map_err(|errors| {
+        let faults = errors.into_iter().map(|Unreadable { line, message, .. }| match line {
+            Some(line) => format!("line {line}: {message}"),
+            None => message,
+        });
+        faults.collect()
+    })
 }
 
 impl From<Isolation> for engine::Isolation {
