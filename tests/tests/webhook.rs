@@ -1,0 +1,565 @@
+//! The webhook over real TLS on loopback.
+#![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
+
+use std::fs;
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Bytes;
+use hyper::header::CONTENT_TYPE;
+use hyper::{Request, StatusCode};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use plumb_host::engine::{Engine, Policy};
+use plumb_host::webhook::config::Config;
+use plumb_host::webhook::server::{Bound, Certificate, ConfigSource, Options, serve};
+use plumb_host::webhook::tls::{Files, SelfSigned};
+use plumb_tests::guest;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, RootCertStore};
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio_rustls::TlsConnector;
+
+const JSON: &str = "application/json";
+
+/// A server, and what its clients need to know.
+struct Server {
+    bound: Bound,
+    ca_pem: String,
+    stop: Option<oneshot::Sender<()>>,
+    done: JoinHandle<()>,
+}
+
+impl Server {
+    async fn start(policy: Policy, config: Option<PathBuf>) -> Self {
+        let certificate = SelfSigned::new(&["localhost".to_owned()]).unwrap();
+        let ca_pem = certificate.ca_pem.clone();
+        Self::with(policy, config, Certificate::SelfSigned { certificate, client_ca: None }, ca_pem)
+            .await
+    }
+
+    async fn with(
+        policy: Policy,
+        config: Option<PathBuf>,
+        certificate: Certificate,
+        ca_pem: String,
+    ) -> Self {
+        let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
+        let options = Options {
+            listen: any,
+            metrics_listen: any,
+            certificate,
+            threads: NonZeroUsize::new(2).unwrap(),
+            waiting: 64,
+            in_flight: 256,
+            body_limit_bytes: 1 << 20,
+            drain: Duration::from_millis(200),
+            poll: Some(Duration::from_millis(20)),
+        };
+        let checker = Policy::embedded().unwrap();
+        let file = config.clone();
+        let source = ConfigSource {
+            file: config,
+            read: Box::new(move || match &file {
+                None => Ok(Config::default()),
+                Some(file) => Config::read(&fs::read_to_string(file).unwrap(), &checker),
+            }),
+        };
+        let (stop, stopped) = oneshot::channel::<()>();
+        let (tell, told) = oneshot::channel();
+        let done = tokio::spawn(async move {
+            let stop = async move {
+                let _ = stopped.await;
+            };
+            serve(policy, options, source, stop, |bound| tell.send(bound).unwrap()).await.unwrap();
+        });
+        Self { bound: told.await.unwrap(), ca_pem, stop: Some(stop), done }
+    }
+
+    async fn stop(mut self) {
+        self.stop.take().unwrap().send(()).unwrap();
+        self.done.await.unwrap();
+    }
+
+    async fn post(&self, path: &str, body: impl Into<Bytes>) -> (StatusCode, Value) {
+        let mut client = Client::connect(self.bound.judging, &self.ca_pem, Protocol::Http1).await;
+        client.post(path, JSON, body.into()).await.unwrap()
+    }
+
+    /// A metric's value: its whole line but the number.
+    async fn metric(&self, line: &str) -> Option<f64> {
+        let text = plain(self.bound.observing, "/metrics").await.1;
+        let found = text.lines().find_map(|found| found.strip_prefix(line)).map(str::trim);
+        found.map(|number| number.parse().unwrap())
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Protocol {
+    Http1,
+    Http2,
+}
+
+enum Client {
+    Http1(hyper::client::conn::http1::SendRequest<Full<Bytes>>),
+    Http2(hyper::client::conn::http2::SendRequest<Full<Bytes>>),
+}
+
+impl Client {
+    async fn connect(address: SocketAddr, ca_pem: &str, protocol: Protocol) -> Self {
+        let mut roots = RootCertStore::empty();
+        roots.add(CertificateDer::from_pem_slice(ca_pem.as_bytes()).unwrap()).unwrap();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let mut config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        config.alpn_protocols = vec![match protocol {
+            Protocol::Http1 => b"http/1.1".to_vec(),
+            Protocol::Http2 => b"h2".to_vec(),
+        }];
+        let stream = TcpStream::connect(address).await.unwrap();
+        let name = ServerName::try_from("localhost").unwrap();
+        let stream = TlsConnector::from(Arc::new(config)).connect(name, stream).await.unwrap();
+        let stream = TokioIo::new(stream);
+        match protocol {
+            Protocol::Http1 => {
+                let (client, connection) =
+                    hyper::client::conn::http1::handshake(stream).await.unwrap();
+                tokio::spawn(connection);
+                Self::Http1(client)
+            }
+            Protocol::Http2 => {
+                let handshake = hyper::client::conn::http2::handshake(TokioExecutor::new(), stream);
+                let (client, connection) = handshake.await.unwrap();
+                tokio::spawn(connection);
+                Self::Http2(client)
+            }
+        }
+    }
+
+    async fn post(
+        &mut self,
+        path: &str,
+        media: &str,
+        body: Bytes,
+    ) -> Result<(StatusCode, Value), hyper::Error> {
+        let request = Request::post(format!("https://localhost{path}"))
+            .header("host", "localhost")
+            .header(CONTENT_TYPE, media)
+            .body(Full::new(body))
+            .unwrap();
+        let response = match self {
+            Self::Http1(client) => client.send_request(request).await?,
+            Self::Http2(client) => client.send_request(request).await?,
+        };
+        let status = response.status();
+        let body = response.into_body().collect().await?.to_bytes();
+        Ok((status, serde_json::from_slice(&body).unwrap_or(Value::Null)))
+    }
+}
+
+async fn plain(address: SocketAddr, path: &str) -> (StatusCode, String) {
+    let stream = TokioIo::new(TcpStream::connect(address).await.unwrap());
+    let (mut client, connection) =
+        hyper::client::conn::http1::handshake::<_, Full<Bytes>>(stream).await.unwrap();
+    tokio::spawn(connection);
+    let request = Request::get(path).header("host", "localhost").body(Full::default()).unwrap();
+    let response = client.send_request(request).await.unwrap();
+    let status = response.status();
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    (status, String::from_utf8(body.to_vec()).unwrap())
+}
+
+fn recorded() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let all = root.join("../shared/recorded");
+    if all.is_dir() { all } else { root.join("fixtures/recorded") }
+}
+
+/// The recorded reviews whose names begin so, in order.
+fn reviews(prefix: &str) -> Vec<(String, Value)> {
+    let mut files: Vec<PathBuf> = fs::read_dir(recorded())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            name.starts_with(prefix) && name.ends_with(".json") && !name.ends_with(".response.json")
+        })
+        .collect();
+    files.sort();
+    assert!(!files.is_empty(), "no recorded review begins with {prefix}");
+    let read = |path: PathBuf| {
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        (name, serde_json::from_slice(&fs::read(path).unwrap()).unwrap())
+    };
+    files.into_iter().map(read).collect()
+}
+
+fn review(object: &Value) -> Value {
+    json!({
+        "apiVersion": "admission.k8s.io/v1",
+        "kind": "AdmissionReview",
+        "request": {
+            "uid": "1", "operation": "UPDATE", "subResource": "status", "object": object,
+            "kind": {"group": "example.com", "version": "v1", "kind": "Widget"},
+        },
+    })
+}
+
+/// A review that the policies of `small_objects_misbehave` take for small, or for large.
+fn sized(large: bool) -> String {
+    let filler = if large { "x".repeat(100) } else { String::new() };
+    review(&json!({ "kind": "W", "a": filler })).to_string()
+}
+
+fn small_objects_misbehave(body: &str) -> Policy {
+    let module = guest::module(body, "")
+        .replace("(i32.eqz (local.get 1))", "(i32.lt_u (local.get 1) (i32.const 60))");
+    let engine = Engine::new(8).unwrap();
+    engine.load_bytes(&guest::component(&module, &guest::contract())).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_recorded_review_is_answered() {
+    let server = Server::start(Policy::embedded().unwrap(), None).await;
+    for protocol in [Protocol::Http1, Protocol::Http2] {
+        let mut client = Client::connect(server.bound.judging, &server.ca_pem, protocol).await;
+        for (name, review) in reviews("admission-") {
+            for door in ["/validate", "/mutate"] {
+                let body = Bytes::from(review.to_string());
+                let (status, answer) = client.post(door, JSON, body).await.unwrap();
+                assert_eq!(status, StatusCode::OK, "{name} {door}: {answer}");
+                assert_eq!(answer["apiVersion"], "admission.k8s.io/v1", "{name}");
+                assert_eq!(answer["kind"], "AdmissionReview", "{name}");
+                assert_eq!(answer["response"]["uid"], review["request"]["uid"], "{name}");
+                assert_eq!(answer["response"]["allowed"], true, "{name}");
+            }
+        }
+    }
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_torn_writes_are_told_and_nothing_else() {
+    let server = Server::start(Policy::embedded().unwrap(), None).await;
+    let mut told = Vec::new();
+    for (name, review) in reviews("admission-e1-validate") {
+        let (_, answer) = server.post("/validate", review.to_string()).await;
+        let response = &answer["response"];
+        if let Some(warnings) = response["warnings"].as_array() {
+            assert_eq!(response["auditAnnotations"]["coherence"], "incoherent", "{name}");
+            assert!(warnings.iter().all(|line| line.as_str().unwrap().len() <= 256), "{name}");
+            told.push(name);
+        }
+    }
+    let torn: Vec<_> =
+        told.iter().map(|name| &name["admission-e1-validate-".len()..][..3]).collect();
+    assert_eq!(torn, ["007", "011"]);
+    server.stop().await;
+}
+
+/// Writes what a controller writes, through `/mutate` as an API server does, and reads each stored
+/// state as a consumer would.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_stored_state_says_ready_for_another_artifact() {
+    let server = Server::start(Policy::embedded().unwrap(), None).await;
+    let mut ready = 0;
+    let mut held = 0;
+    for (name, mut review) in reviews("admission-e1-validate") {
+        if review["request"]["subResource"] != "status" {
+            continue;
+        }
+        for again in [false, true] {
+            let (_, answer) = server.post("/mutate", review.to_string()).await;
+            let patch = answer["response"]["patch"].as_str().map(|patch| {
+                let text = base64::engine::general_purpose::STANDARD.decode(patch).unwrap();
+                serde_json::from_slice::<json_patch::Patch>(&text).unwrap()
+            });
+            if again {
+                assert!(patch.is_none(), "{name}: asked again, there is nothing left to do");
+            }
+            let Some(patch) = patch else { continue };
+            held += 1;
+            let before = review["request"]["object"].clone();
+            let object = &mut review["request"]["object"];
+            json_patch::patch(object, &patch).unwrap();
+            let (mut left, mut right) = (before, object.clone());
+            left.as_object_mut().unwrap().remove("status");
+            right.as_object_mut().unwrap().remove("status");
+            assert_eq!(left, right, "{name}: only the status may change");
+        }
+        let status = &review["request"]["object"]["status"];
+        let conditions = status["conditions"].as_array().cloned().unwrap_or_default();
+        for condition in conditions.iter().filter(|condition| condition["type"] == "Ready") {
+            if condition["status"] == "True" {
+                ready += 1;
+                let revision = status["artifact"]["revision"].as_str().expect("an artifact");
+                let message = condition["message"].as_str().unwrap();
+                assert!(message.contains(revision), "{name}: {message} but {revision}");
+            }
+        }
+    }
+    assert!(ready > 0 && held > 0, "{ready} ready states, {held} held ones");
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_held_condition_is_released_by_the_healing_write_and_by_a_no_op() {
+    let server = Server::start(Policy::embedded().unwrap(), None).await;
+    let (_, healing) = reviews("admission-e1-validate-012").remove(0);
+    let mut held = healing.clone();
+    for condition in held["request"]["object"]["status"]["conditions"].as_array_mut().unwrap() {
+        condition["status"] = "Unknown".into();
+    }
+    held["request"]["oldObject"] = held["request"]["object"].clone();
+    for dry_run in [false, true] {
+        held["request"]["dryRun"] = dry_run.into();
+        let (_, answer) = server.post("/mutate", held.to_string()).await;
+        let patch = answer["response"]["patch"].as_str().expect("a patch");
+        let text = base64::engine::general_purpose::STANDARD.decode(patch).unwrap();
+        let mut object = held["request"]["object"].clone();
+        json_patch::patch(&mut object, &serde_json::from_slice(&text).unwrap()).unwrap();
+        assert_eq!(object["status"], healing["request"]["object"]["status"]);
+    }
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rule_denies_only_on_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("plumb.json");
+    fs::write(&file, "{}").unwrap();
+    let server = Server::start(Policy::embedded().unwrap(), Some(file.clone())).await;
+    let (_, torn) = reviews("admission-e1-validate-011").remove(0);
+    let ask = || server.post("/validate", torn.to_string());
+    assert_eq!(ask().await.1["response"]["allowed"], true);
+
+    fs::write(&file, r#"{"webhook": {"deny": ["message-revision-*"]}}"#).unwrap();
+    until(async || ask().await.1["response"]["allowed"] == false).await;
+    let response = ask().await.1["response"].clone();
+    assert_eq!(response["status"]["code"], 422);
+
+    fs::write(&file, r#"{"webhook": {"deny": ["no-such-rule"]}}"#).unwrap();
+    let bad = r#"plumb_reloads_total{what="config",outcome="error"}"#;
+    until(async || server.metric(bad).await == Some(1.0)).await;
+    assert_eq!(ask().await.1["response"]["allowed"], false, "a bad reload keeps the old one");
+    server.stop().await;
+}
+
+async fn until(mut holds: impl AsyncFnMut() -> bool) {
+    for _ in 0..500 {
+        if holds().await {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("it does not come to hold");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bad_requests_get_a_clear_refusal_and_harm_nobody() {
+    let server = Server::start(Policy::embedded().unwrap(), None).await;
+    let mut client = Client::connect(server.bound.judging, &server.ca_pem, Protocol::Http2).await;
+    let other =
+        review(&json!({})).to_string().replace("admission.k8s.io/v1", "admission.k8s.io/v1beta1");
+    let cases = [
+        ("/validate", JSON, "{".to_owned(), StatusCode::BAD_REQUEST),
+        ("/validate", JSON, "[]".to_owned(), StatusCode::BAD_REQUEST),
+        ("/mutate", JSON, other, StatusCode::BAD_REQUEST),
+        ("/validate", "text/plain", sized(false), StatusCode::UNSUPPORTED_MEDIA_TYPE),
+        ("/validate", JSON, "x".repeat(2 << 20), StatusCode::PAYLOAD_TOO_LARGE),
+        ("/nowhere", JSON, "{}".to_owned(), StatusCode::NOT_FOUND),
+        ("/check", JSON, r#"{"object":"#.to_owned(), StatusCode::BAD_REQUEST),
+        ("/decide", JSON, r#"{"pass":{}}"#.to_owned(), StatusCode::BAD_REQUEST),
+    ];
+    for (path, media, body, wanted) in cases {
+        let shown: String = body.chars().take(40).collect();
+        let (status, answer) = client.post(path, media, body.into()).await.unwrap();
+        assert_eq!(status, wanted, "{path} {shown}: {answer}");
+        if status != StatusCode::PAYLOAD_TOO_LARGE {
+            assert!(answer["error"].is_string(), "{path} {shown}: {answer}");
+        }
+        let (status, _) = client.post("/validate", JSON, sized(true).into()).await.unwrap();
+        assert_eq!(status, StatusCode::OK);
+    }
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn plain_json_is_what_evaluate_json_answers() {
+    let policy = Policy::embedded().unwrap();
+    let server = Server::start(Policy::embedded().unwrap(), None).await;
+    let (_, torn) = reviews("admission-e1-validate-011").remove(0);
+    let object = torn["request"]["object"].clone();
+    let body = json!({ "object": object }).to_string();
+    let (status, answer) = server.post("/check", body.clone()).await;
+    assert_eq!(status, StatusCode::OK);
+    let direct = policy.evaluate_json(&format!(r#"{{"check":{body}}}"#)).unwrap();
+    assert_eq!(answer, serde_json::from_str::<Value>(&direct).unwrap());
+
+    let keys = json!({
+        "apiVersion": "externaldata.gatekeeper.sh/v1beta1", "kind": "ProviderRequest",
+        "request": { "keys": [object.to_string(), "{"] },
+    });
+    let (_, answer) = server.post("/gatekeeper", keys.to_string()).await;
+    let items = answer["response"]["items"].as_array().unwrap();
+    let value: Value = serde_json::from_str(items[0]["value"].as_str().unwrap()).unwrap();
+    assert_eq!(value["coherence"], "incoherent");
+    assert!(items[1]["error"].is_string());
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hostile_policy_is_never_a_pass_and_harms_nobody() {
+    let hostile = [
+        ("out-of-time", "(loop $forever (br $forever)) unreachable"),
+        ("trapped", "unreachable"),
+        ("contract", "i32.const -8"),
+    ];
+    for (outcome, body) in hostile {
+        let server = Server::start(small_objects_misbehave(body), None).await;
+        for _ in 0..3 {
+            let (status, answer) = server.post("/validate", sized(false)).await;
+            assert_eq!(status, StatusCode::OK, "{outcome}");
+            assert_eq!(answer["response"]["allowed"], true, "fail open by default");
+            let warning = answer["response"]["warnings"][0].as_str().unwrap();
+            assert!(warning.contains("could not judge"), "{outcome}: {warning}");
+            let (_, answer) = server.post("/validate", sized(true)).await;
+            assert_eq!(answer["response"]["warnings"], Value::Null, "{outcome}");
+        }
+        let metric = format!(r#"plumb_evaluations_total{{door="validate",outcome="{outcome}"}}"#);
+        assert_eq!(server.metric(&metric).await, Some(3.0), "{outcome}");
+        let passes = r#"plumb_evaluations_total{door="validate",outcome="ok"}"#;
+        assert_eq!(server.metric(passes).await, Some(3.0), "{outcome}");
+        server.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failed_evaluation_denies_on_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("plumb.json");
+    fs::write(&file, r#"{"webhook": {"onError": "deny"}}"#).unwrap();
+    let server = Server::start(small_objects_misbehave("unreachable"), Some(file)).await;
+    let (_, answer) = server.post("/validate", sized(false)).await;
+    assert_eq!(answer["response"]["allowed"], false);
+    assert_eq!(answer["response"]["status"]["code"], 500);
+    server.stop().await;
+}
+
+/// Asks again and again on `count` connections until told to stop; how many were answered.
+fn load(
+    server: &Server,
+    count: usize,
+) -> (Vec<JoinHandle<usize>>, Arc<std::sync::atomic::AtomicBool>) {
+    let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let clients = (0..count)
+        .map(|number| {
+            let (address, ca_pem) = (server.bound.judging, server.ca_pem.clone());
+            let stop = Arc::clone(&stop);
+            let protocol = if number % 2 == 0 { Protocol::Http1 } else { Protocol::Http2 };
+            tokio::spawn(async move {
+                let mut answered = 0;
+                while !stop.load(std::sync::atomic::Ordering::Relaxed) && answered < 20_000 {
+                    let mut client = Client::connect(address, &ca_pem, protocol).await;
+                    for _ in 0..20 {
+                        let (status, answer) =
+                            client.post("/validate", JSON, sized(true).into()).await.unwrap();
+                        assert_eq!(
+                            (status, &answer["response"]["allowed"]),
+                            (StatusCode::OK, &json!(true))
+                        );
+                        answered += 1;
+                    }
+                }
+                answered
+            })
+        })
+        .collect();
+    (clients, stop)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_certificate_is_swapped_under_load_without_a_failed_request() {
+    use std::os::unix::fs::symlink;
+
+    let folder = tempfile::tempdir().unwrap();
+    // What kubelet does: files behind a link to a folder, and the link is swapped.
+    let (first, ca_pem) = pair(folder.path(), "first");
+    let (second, second_ca_pem) = pair(folder.path(), "second");
+    let data = folder.path().join("..data");
+    symlink(&first, &data).unwrap();
+    for file in ["tls.crt", "tls.key"] {
+        symlink(Path::new("..data").join(file), folder.path().join(file)).unwrap();
+    }
+    let files = Files {
+        cert: folder.path().join("tls.crt"),
+        key: folder.path().join("tls.key"),
+        client_ca: None,
+    };
+    let mut server =
+        Server::with(Policy::embedded().unwrap(), None, Certificate::Files(files), ca_pem.clone())
+            .await;
+    // The clients trust both authorities by turns: new connections after the swap see the second.
+    let before = server.post("/validate", sized(true)).await;
+    assert_eq!(before.0, StatusCode::OK);
+    let mut kept = Client::connect(server.bound.judging, &ca_pem, Protocol::Http2).await;
+
+    let swap = folder.path().join("..data_tmp");
+    symlink(&second, &swap).unwrap();
+    fs::rename(&swap, &data).unwrap();
+    let reloaded = r#"plumb_reloads_total{what="certificate",outcome="ok"}"#;
+    until(async || {
+        let (status, _) = kept.post("/validate", JSON, sized(true).into()).await.unwrap();
+        assert_eq!(status, StatusCode::OK, "a connection outlives the swap");
+        server.metric(reloaded).await == Some(1.0)
+    })
+    .await;
+    server.ca_pem = second_ca_pem;
+    assert_eq!(server.post("/validate", sized(true)).await.0, StatusCode::OK);
+
+    fs::write(second.join("tls.crt"), "no certificate").unwrap();
+    let refused = r#"plumb_reloads_total{what="certificate",outcome="error"}"#;
+    until(async || server.metric(refused).await.is_some_and(|count| count >= 1.0)).await;
+    assert_eq!(server.post("/validate", sized(true)).await.0, StatusCode::OK, "the old one serves");
+    server.stop().await;
+}
+
+/// A folder with a certificate and its key, and the authority.
+fn pair(folder: &Path, name: &str) -> (PathBuf, String) {
+    let key = rcgen::KeyPair::generate().unwrap();
+    let params = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    let certificate = params.self_signed(&key).unwrap();
+    let folder = folder.join(name);
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("tls.crt"), certificate.pem()).unwrap();
+    fs::write(folder.join("tls.key"), key.serialize_pem()).unwrap();
+    (folder, certificate.pem())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_goes_down_under_load_without_a_failed_request() {
+    let mut server = Server::start(Policy::embedded().unwrap(), None).await;
+    assert_eq!(plain(server.bound.observing, "/readyz").await.0, StatusCode::OK);
+    let (clients, stop) = load(&server, 4);
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    server.stop.take().unwrap().send(()).unwrap();
+    // Readiness goes first: a load balancer has the drain time to follow it.
+    let observing = server.bound.observing;
+    until(async || plain(observing, "/readyz").await.0 == StatusCode::SERVICE_UNAVAILABLE).await;
+    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    for client in clients {
+        assert!(client.await.unwrap() > 0);
+    }
+    server.done.await.unwrap();
+}
