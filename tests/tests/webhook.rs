@@ -328,7 +328,8 @@ async fn a_held_condition_is_released_by_the_healing_write_and_by_a_no_op() {
         let patch = answer["response"]["patch"].as_str().expect("a patch");
         let text = base64::engine::general_purpose::STANDARD.decode(patch).unwrap();
         let mut object = held["request"]["object"].clone();
-        json_patch::patch(&mut object, &serde_json::from_slice(&text).unwrap()).unwrap();
+        let patch: json_patch::Patch = serde_json::from_slice(&text).unwrap();
+        json_patch::patch(&mut object, &patch).unwrap();
         assert_eq!(object["status"], healing["request"]["object"]["status"]);
     }
     server.stop().await;
