@@ -159,8 +159,14 @@ impl Client {
             .body(Full::new(body))
             .unwrap();
         let response = match self {
-            Self::Http1(client) => client.send_request(request).await?,
-            Self::Http2(client) => client.send_request(request).await?,
+            Self::Http1(client) => {
+                client.ready().await?;
+                client.send_request(request).await?
+            }
+            Self::Http2(client) => {
+                client.ready().await?;
+                client.send_request(request).await?
+            }
         };
         let status = response.status();
         let body = response.into_body().collect().await?.to_bytes();
@@ -345,16 +351,23 @@ async fn a_rule_denies_only_on_request() {
     let ask = || server.post("/validate", torn.to_string());
     assert_eq!(ask().await.1["response"]["allowed"], true);
 
-    fs::write(&file, r#"{"webhook": {"deny": ["message-revision-*"]}}"#).unwrap();
+    replace(&file, r#"{"webhook": {"deny": ["message-revision-*"]}}"#);
     until(async || ask().await.1["response"]["allowed"] == false).await;
     let response = ask().await.1["response"].clone();
     assert_eq!(response["status"]["code"], 422);
 
-    fs::write(&file, r#"{"webhook": {"deny": ["no-such-rule"]}}"#).unwrap();
+    replace(&file, r#"{"webhook": {"deny": ["no-such-rule"]}}"#);
     let bad = r#"plumb_reloads_total{what="config",outcome="error"}"#;
     until(async || server.metric(bad).await == Some(1.0)).await;
     assert_eq!(ask().await.1["response"]["allowed"], false, "a bad reload keeps the old one");
     server.stop().await;
+}
+
+/// Replaces a file in one step, as a ConfigMap's are.
+fn replace(file: &Path, content: &str) {
+    let fresh = file.with_extension("new");
+    fs::write(&fresh, content).unwrap();
+    fs::rename(fresh, file).unwrap();
 }
 
 async fn until(mut holds: impl AsyncFnMut() -> bool) {

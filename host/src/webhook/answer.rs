@@ -32,7 +32,10 @@ impl Door {
 
 /// What to judge of a request; nothing where there is no status to judge: a write of the main
 /// resource, a deletion, a connection.
-pub fn observation(request: &Request<'_>, now: &str, settings: &str) -> Option<Observation> {
+///
+/// No clock goes with it: a write is the proof that the controller is at work, so nothing in it is
+/// judged by its age.
+pub fn observation(request: &Request<'_>, settings: &str) -> Option<Observation> {
     if request.sub_resource != "status" {
         return None;
     }
@@ -41,7 +44,7 @@ pub fn observation(request: &Request<'_>, now: &str, settings: &str) -> Option<O
         old: request.old_object().map(str::to_owned),
         history: Vec::new(),
         related: Vec::new(),
-        now: Some(now.to_owned()),
+        now: None,
         settings: settings.to_owned(),
     })
 }

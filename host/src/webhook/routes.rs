@@ -130,8 +130,7 @@ async fn admission(
         }
     };
     let config = Arc::clone(&app.config.borrow());
-    let now = jiff::Timestamp::now().to_string();
-    let (response, outcome, verdict) = match answer::observation(&request, &now, &config.settings) {
+    let (response, outcome, verdict) = match answer::observation(&request, &config.settings) {
         None => (super::review::Response::allowed(&request.uid), "not-a-status", None),
         Some(observation) => {
             let policy = Arc::clone(&app.policy);
