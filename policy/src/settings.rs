@@ -30,6 +30,8 @@ pub struct Settings<'a> {
     pub rules: Vec<RuleSetting<'a>>,
     /// Findings that are known and accepted.
     pub ignore: Vec<Ignore<'a>>,
+    /// The host's own; see `docs/webhook.md`.
+    pub webhook: Option<serde::de::IgnoredAny>,
 }
 
 /// A change of one or several rules.
