@@ -30,6 +30,9 @@ use tokio_rustls::TlsConnector;
 
 const JSON: &str = "application/json";
 
+/// The drain time of a server that nobody leaves in a hurry.
+const SHORT: Duration = Duration::from_millis(10);
+
 /// A server, and what its clients need to know.
 struct Server {
     bound: Bound,
@@ -40,10 +43,14 @@ struct Server {
 
 impl Server {
     async fn start(policy: Policy, config: Option<PathBuf>) -> Self {
+        Self::draining(policy, config, SHORT).await
+    }
+
+    async fn draining(policy: Policy, config: Option<PathBuf>, drain: Duration) -> Self {
         let certificate = SelfSigned::new(&["localhost".to_owned()]).unwrap();
         let ca_pem = certificate.ca_pem.clone();
-        Self::with(policy, config, Certificate::SelfSigned { certificate, client_ca: None }, ca_pem)
-            .await
+        let certificate = Certificate::SelfSigned { certificate, client_ca: None };
+        Self::with(policy, config, certificate, ca_pem, drain).await
     }
 
     async fn with(
@@ -51,6 +58,7 @@ impl Server {
         config: Option<PathBuf>,
         certificate: Certificate,
         ca_pem: String,
+        drain: Duration,
     ) -> Self {
         let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
         let options = Options {
@@ -61,7 +69,7 @@ impl Server {
             waiting: 64,
             in_flight: 256,
             body_limit_bytes: 1 << 20,
-            drain: Duration::from_millis(200),
+            drain,
             poll: Some(Duration::from_millis(20)),
         };
         let checker = Policy::embedded().unwrap();
@@ -521,9 +529,14 @@ async fn a_certificate_is_swapped_under_load_without_a_failed_request() {
         key: folder.path().join("tls.key"),
         client_ca: None,
     };
-    let mut server =
-        Server::with(Policy::embedded().unwrap(), None, Certificate::Files(files), ca_pem.clone())
-            .await;
+    let mut server = Server::with(
+        Policy::embedded().unwrap(),
+        None,
+        Certificate::Files(files),
+        ca_pem.clone(),
+        SHORT,
+    )
+    .await;
     // The clients trust both authorities by turns: new connections after the swap see the second.
     let before = server.post("/validate", sized(true)).await;
     assert_eq!(before.0, StatusCode::OK);
@@ -563,7 +576,8 @@ fn pair(folder: &Path, name: &str) -> (PathBuf, String) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn it_goes_down_under_load_without_a_failed_request() {
-    let mut server = Server::start(Policy::embedded().unwrap(), None).await;
+    let drain = Duration::from_secs(3);
+    let mut server = Server::draining(Policy::embedded().unwrap(), None, drain).await;
     assert_eq!(plain(server.bound.observing, "/readyz").await.0, StatusCode::OK);
     let (clients, stop) = load(&server, 4);
     tokio::time::sleep(Duration::from_millis(100)).await;
