@@ -69,7 +69,7 @@ fn read_spec(name: String, spec: &Node<'_>) -> Result<Scenario> {
         hot: 1000,
         long_timers_wait: false,
         backoff: Backoff::CLIENT_GO,
-        counted: 1,
+        counted: 3,
         on_error: Some(5000),
         objects: vec![],
         memory: vec![],

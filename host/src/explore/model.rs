@@ -441,13 +441,6 @@ impl Model {
         keys
     }
 
-    pub(super) fn is_owed<const N: usize>(&self, state: &State<N>, key: u8) -> bool {
-        self.owed.iter().any(|owed| {
-            let key = if owed.per_key { key } else { 0 };
-            self.holds(&owed.when, state, key, &Given::default())
-        })
-    }
-
     /// How many instances of something there are.
     #[inline]
     pub(super) fn instances(&self, per_key: bool) -> u8 {

@@ -167,9 +167,9 @@ pub(super) struct Doubled {
 /// What put a key into the queue; a later one in this list wins where entries merge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Cause {
-    /// A timer set when nothing was owed: the interval.
+    /// A timer set by a pass that had done all it knew of: the interval. Or a list.
     Period,
-    /// The result of a pass after which something was still owed.
+    /// The result of a pass that had more to do.
     Requeue,
     /// A watch event.
     Event,

@@ -28,8 +28,9 @@ pub(super) enum Operation {
     Get,
     /// Its timer fires.
     Fire,
-    /// A worker returns the result of this index, and is done.
-    Return { result: usize, owed: bool },
+    /// A worker returns the result of this index, and is done. Whether the pass has, as far as it
+    /// knows, done all there is to do.
+    Return { result: usize, settled: bool },
 }
 
 const RETURNS: usize = 4;
@@ -41,7 +42,7 @@ impl Operation {
             Self::AddLow => 1,
             Self::Get => 2,
             Self::Fire => 3,
-            Self::Return { result, owed } => RETURNS + 2 * result + usize::from(owed),
+            Self::Return { result, settled } => RETURNS + 2 * result + usize::from(settled),
         }
     }
 }
@@ -129,8 +130,8 @@ impl Slots {
         let mut operations =
             vec![Operation::Add, Operation::AddLow, Operation::Get, Operation::Fire];
         for result in 0..results.len() {
-            operations.push(Operation::Return { result, owed: false });
-            operations.push(Operation::Return { result, owed: true });
+            operations.push(Operation::Return { result, settled: false });
+            operations.push(Operation::Return { result, settled: true });
         }
         // The empty state is the first, so that a zeroed state has an empty queue.
         let mut states = vec![empty];
@@ -246,11 +247,11 @@ impl Slot {
                 let cause = self.timer.take();
                 self.entry = self.entry.max(cause);
             }
-            Operation::Return { result, owed } => {
+            Operation::Return { result, settled } => {
                 if !view.processing {
                     return None;
                 }
-                let cause = if owed { Cause::Requeue } else { Cause::Period };
+                let cause = if settled { Cause::Period } else { Cause::Requeue };
                 self.queue.after_return(0, &results[result], 0, settings).ok()?;
                 self.settle(view.due, view.ready, cause, setup);
                 self.queue.done(0).ok()?;

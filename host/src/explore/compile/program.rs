@@ -316,8 +316,9 @@ fn effects(
             AssignedValue::Next { .. } => bits,
         })
     };
+    let uses_of_doubled = doubled.map_or(0, |(_, when)| condition_uses(when, &operand));
     let doubled = |name: &str| match doubled {
-        Some((at, when)) if at == name => condition_uses(when, &operand),
+        Some((at, _)) if at == name => uses_of_doubled,
         _ => 0,
     };
     match op {
@@ -336,7 +337,8 @@ fn effects(
         }
         Op::Branch { condition, .. } => (condition_uses(condition, &operand), 0),
         Op::Return { outcome } => {
-            (asked(*outcome).iter().fold(0, |bits, value| bits | operand(value)), 0)
+            // At the end it says whether the pass has done all it knew of.
+            (asked(*outcome).iter().fold(uses_of_doubled, |bits, value| bits | operand(value)), 0)
         }
     }
 }
