@@ -2,6 +2,7 @@
 //! the library.
 
 mod completion;
+mod explore;
 mod policy;
 mod profiles;
 mod progress;
@@ -70,6 +71,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Replay(Box<replay::Arguments>),
+    Explore(Box<explore::Arguments>),
     Rules(rules::Arguments),
     Profiles(profiles::Arguments),
     Webhook(webhook::Arguments),
@@ -127,6 +129,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     choose_colors(common.color);
     let result = match &command {
         Command::Replay(arguments) => arguments.run(&common),
+        Command::Explore(arguments) => arguments.run(common.verbosity()),
         Command::Rules(arguments) => arguments.run(),
         Command::Profiles(arguments) => arguments.run(),
         Command::Webhook(arguments) => arguments.run(),

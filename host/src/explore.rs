@@ -20,6 +20,8 @@ mod expression;
 mod model;
 mod moves;
 mod reader;
+mod record;
+mod report;
 mod run;
 mod scenario;
 mod search;
@@ -31,6 +33,8 @@ pub use self::{
     describe::{Lane, Part, TraceStep},
     model::Model,
     reader::ScenarioError,
+    record::record,
+    report::{Format, human, json, mermaid, svg, unmet},
     run::{Error, Exploration, explore},
     scenario::{Check, Expectation, Expectations, Scenario, Verdict},
     search::{Limits, Stop},

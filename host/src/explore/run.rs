@@ -9,11 +9,11 @@ use super::{
     compile::{Answers, MAX_WORDS},
     cycles,
     decide::{Decided, Template},
-    describe::TraceStep,
+    describe::{Part, TraceStep},
     model::Model,
     moves::{Edge, Unanswered},
     reader::{ScenarioError, Span},
-    scenario::{Cause, Check, Scenario, Verdict},
+    scenario::{Cause, Scenario, Verdict},
     search::{Graph, Limits, Stop, canonical},
     state::State,
 };
@@ -41,6 +41,8 @@ pub struct Exploration {
     pub limits: Limits,
     /// Why not everything within the bounds was seen.
     pub stopped: Option<Stop>,
+    /// The state in which everything begins.
+    pub start: Vec<Part>,
     /// The shortest way to what was found.
     pub trace: Vec<TraceStep>,
     /// The step with which the last part of the trace begins, which then repeats for ever.
@@ -87,10 +89,10 @@ pub fn explore(
     let mut answers: Answers = vec![];
     loop {
         let model = Model::with_answers(scenario, queue, &answers)?;
-        let mut limits = *limits;
-        limits.time = limits.time.map(|time| time.saturating_sub(begin.elapsed()));
-        match run(&model, &limits) {
+        let time = limits.time.map(|time| time.saturating_sub(begin.elapsed()));
+        match run(&model, &Limits { time, ..*limits }) {
             Ok(mut exploration) => {
+                exploration.limits = *limits;
                 exploration.asked = answers.len();
                 exploration.elapsed = begin.elapsed();
                 return Ok(exploration);
@@ -168,6 +170,7 @@ fn run_sized<const N: usize>(model: &Model, limits: &Limits) -> Result<Explorati
         bounds: model.bounds.clone(),
         limits: *limits,
         stopped: graph.stopped,
+        start: model.parts(&model.initial::<N>()),
         trace,
         repeats_from: main.and_then(|find| find.repeats_from),
         stuck_states: graph.finds.stuck_count,
@@ -313,12 +316,4 @@ fn tell<const N: usize>(model: &Model, moves: &[(Edge, State<N>)]) -> Vec<TraceS
         before = *after;
     }
     steps
-}
-
-/// Whether a scenario asks for a check.
-impl Scenario {
-    /// Whether this check decides the verdict.
-    pub fn asks_for(&self, check: Check) -> bool {
-        self.checks.contains(&check)
-    }
 }

@@ -1,0 +1,243 @@
+//! `plumb explore`
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use plumb_queue::Flavour;
+use serde_json::Value;
+
+use super::policy::{PolicyArguments, SettingsArguments};
+use super::{heading, say, say_error, width};
+use crate::engine::{Action, Policy};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::explore::{
+    self, Decided, Exploration, Format, Limits, Scenario, explore, record, unmet,
+};
+use crate::input::{Document, ItemKind, Unreadable, locate, sources};
+use crate::output::Verbosity;
+
+/// Walks all interleavings of a scenario, and finds the shortest one that ends badly.
+///
+/// A scenario (`kind: Scenario`) tells what a controller watches, how events become keys in its
+/// queue, what a pass does and returns, and what is owed. Within its bounds every order of events
+/// is tried. What is found is printed step by step; a scenario that says what it expects is a test.
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// Files, folders, patterns, or `-`, with documents of kind Scenario.
+    #[arg(required = true, value_name = "SCENARIO")]
+    paths: Vec<String>,
+    /// The queue; without it the one that the scenario names.
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "QUEUE")]
+    queue: Vec<QueueName>,
+    /// How the result is written.
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
+    format: Format,
+    /// Write the trace that was found to this file, as a fixture of kind `QueueTrace`.
+    #[arg(long, value_name = "FILE", help_heading = heading::OUTPUT)]
+    record: Option<PathBuf>,
+    /// States at most.
+    #[arg(long, value_name = "N", default_value_t = Limits::default().states, help_heading = heading::LIMITS)]
+    max_states: usize,
+    /// Steps at most.
+    #[arg(long, value_name = "N", default_value_t = Limits::default().depth, help_heading = heading::LIMITS)]
+    max_depth: usize,
+    /// Time at most for each exploration, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, help_heading = heading::LIMITS)]
+    timeout: u64,
+    /// Go on after the first stuck state, to count them all.
+    #[arg(long, help_heading = heading::LIMITS)]
+    exhaustive: bool,
+    #[command(flatten)]
+    settings: SettingsArguments,
+    #[command(flatten)]
+    policy: PolicyArguments,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum QueueName {
+    /// client-go's work queue.
+    Classic,
+    /// controller-runtime's priority queue, its default since v0.23.
+    Priority,
+    /// kube-rs's scheduler.
+    KubeRs,
+    /// Each of them, one after the other.
+    All,
+}
+
+impl QueueName {
+    fn flavours(self) -> &'static [Flavour] {
+        match self {
+            Self::Classic => &[Flavour::Classic],
+            Self::Priority => &[Flavour::Priority],
+            Self::KubeRs => &[Flavour::KubeRs],
+            Self::All => &[Flavour::Classic, Flavour::Priority, Flavour::KubeRs],
+        }
+    }
+}
+
+impl Arguments {
+    pub(super) fn run(&self, verbosity: Verbosity) -> Result<Exit, Error> {
+        let mut exit = Exit::Clean;
+        let (sources, errors) = sources(&self.paths);
+        let mut complain = |error: &Unreadable| {
+            say_error(&format!("failed to read {error}"));
+            exit = exit.max(Exit::Unreadable);
+        };
+        errors.iter().for_each(&mut complain);
+        let mut scenarios = vec![];
+        for source in sources {
+            let documents = match source.open() {
+                Ok(documents) => documents,
+                Err(error) => {
+                    complain(&error);
+                    continue;
+                }
+            };
+            for document in documents {
+                match document {
+                    Err(error) => complain(&error),
+                    Ok(document) => match read(&document) {
+                        Ok(found) => scenarios.extend(found),
+                        Err(error) => complain(&error),
+                    },
+                }
+            }
+        }
+        if scenarios.is_empty() && exit == Exit::Clean {
+            let message = "there is no document of kind Scenario in what was given";
+            return Err(Error::Usage(message.to_owned()));
+        }
+        let runs = scenarios.iter().flat_map(|scenario| {
+            let queues: Vec<Flavour> = match &*self.queue {
+                [] => vec![scenario.queue],
+                names => names.iter().flat_map(|name| name.flavours()).copied().collect(),
+            };
+            queues.into_iter().map(move |queue| (scenario, queue))
+        });
+        let runs: Vec<(&Scenario, Flavour)> = runs.collect();
+        let mut policy = Asked { arguments: self, loaded: None };
+        for (scenario, queue) in &runs {
+            let exploration = self.explore(scenario, *queue, &mut policy)?;
+            let expectation = scenario.expect.under(*queue);
+            if !unmet(&exploration, &expectation).is_empty() {
+                exit = exit.max(Exit::Findings);
+            }
+            say(&match self.format {
+                Format::Human => {
+                    explore::human(&exploration, &expectation, verbosity, width()) + "\n"
+                }
+                Format::Json if runs.len() == 1 => super::json(&explore::json(&exploration))?,
+                Format::Json => {
+                    let line = serde_json::to_string(&explore::json(&exploration));
+                    line.map_err(|error| Error::stdout(error.into()))? + "\n"
+                }
+                Format::Mermaid => explore::mermaid(&exploration),
+                Format::Svg => explore::svg(&exploration),
+            })?;
+            if let Some(file) = &self.record {
+                if runs.len() > 1 {
+                    let message = "--record takes one scenario and one queue";
+                    return Err(Error::Usage(message.to_owned()));
+                }
+                let text = record(scenario, &exploration).map_err(Error::Usage)?;
+                fs::write(file, text).map_err(|source| Error::Output {
+                    target: file.display().to_string(),
+                    source,
+                })?;
+            }
+        }
+        Ok(exit)
+    }
+
+    fn explore(
+        &self,
+        scenario: &Scenario,
+        queue: Flavour,
+        policy: &mut Asked<'_>,
+    ) -> Result<Exploration, Error> {
+        let limits = Limits {
+            states: self.max_states,
+            depth: self.max_depth,
+            time: Some(Duration::from_secs(self.timeout)),
+            exhaustive: self.exhaustive,
+        };
+        let mut failure = None;
+        let explored = explore(scenario, queue, &limits, &mut |pass| match policy.decide(pass) {
+            Ok(decided) => Ok(decided),
+            Err(error) => {
+                let message = error.to_string();
+                failure = Some(error);
+                Err(message)
+            }
+        });
+        explored.map_err(|error| match failure {
+            Some(error) => error,
+            None => Error::Usage(format!("{}: {error}", scenario.name)),
+        })
+    }
+}
+
+/// The policy, loaded when it is first asked.
+struct Asked<'a> {
+    arguments: &'a Arguments,
+    loaded: Option<(Policy, String)>,
+}
+
+impl Asked<'_> {
+    fn decide(&mut self, pass: &Value) -> Result<Decided, Error> {
+        if self.loaded.is_none() {
+            let policy = self.arguments.policy.load()?;
+            let settings = self.arguments.settings.load(&policy)?;
+            self.loaded = Some((policy, settings));
+        }
+        let Some((policy, settings)) = &self.loaded else {
+            return Ok(Decided::Await);
+        };
+        let decision = policy
+            .decide(&pass.to_string(), settings)
+            .map_err(|source| Error::Evaluation { task: "decide", source })?;
+        Ok(match decision.action {
+            Action::Requeue => Decided::Requeue,
+            Action::After(millis) => Decided::After(millis),
+            Action::Await => Decided::Await,
+            Action::Stop => Decided::Stop,
+        })
+    }
+}
+
+/// The scenarios of one document.
+fn read(document: &Document) -> Result<Vec<Scenario>, Unreadable> {
+    let mut scenarios = vec![];
+    for item in &document.items {
+        let ItemKind::Scenario(json) = &item.kind else { continue };
+        let unreadable = |line: usize, message: String| Unreadable {
+            input: document.input.clone(),
+            document: Some(document.number),
+            line: Some(line),
+            message,
+        };
+        let value: Value = serde_json::from_str(json)
+            .map_err(|error| unreadable(document.line, error.to_string()))?;
+        let check =
+            |scenario: Scenario| explore::Model::new(&scenario, scenario.queue).map(|_| scenario);
+        let scenario = Scenario::from_json(&value).and_then(check).map_err(|error| {
+            let pointer = format!("{}{}", item.base, pointer(&error.path));
+            let at = locate(document, &pointer).map_or(0, |at| at.key.unwrap_or(at.value).start);
+            let lines = document.text[..at].matches('\n').count();
+            unreadable(document.line + lines, error.to_string())
+        })?;
+        scenarios.push(scenario);
+    }
+    Ok(scenarios)
+}
+
+/// `spec.watches[0].of` as a JSON Pointer. Names with dots in them lead to their parent.
+fn pointer(path: &str) -> String {
+    let path = path.replace('[', ".").replace(']', "");
+    let names = path.split('.').filter(|name| !name.is_empty());
+    names.fold(String::new(), |pointer, name| pointer + "/" + name)
+}
