@@ -1,11 +1,13 @@
 //! Checks the profiles in `profiles/` and packs them, so that an evaluation reads only the one
-//! that it needs: a sorted index of kinds, and each profile as compact JSON.
+//! that it needs: a sorted index of kinds, and each profile in a form that is quick to read.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+#[path = "build/pack.rs"]
+mod pack;
 #[path = "src/profile/schema.rs"]
 #[expect(unreachable_pub, unused_imports, reason = "shared with the library")]
 mod schema;
@@ -13,6 +15,7 @@ mod schema;
 fn main() {
     println!("cargo::rerun-if-changed=profiles");
     println!("cargo::rerun-if-changed=src/profile");
+    println!("cargo::rerun-if-changed=build");
     if env::var("CARGO_CFG_TARGET_ARCH").as_deref() == Ok("wasm32") {
         // A small shadow stack first in memory turns an overflow into a trap; an initial memory
         // of 1 MiB spares the usual evaluation a `memory.grow`.
@@ -36,7 +39,7 @@ fn main() {
                 let twice = index.insert(key.clone(), documents.len());
                 assert!(twice.is_none(), "{}: {key:?} has two profiles", path.display());
             }
-            documents.push(serde_json::to_string(&profile).expect("a profile is JSON"));
+            documents.push(pack::pack(&profile).expect("a profile can be packed"));
         }
     }
     let mut code = String::new();
@@ -45,7 +48,7 @@ fn main() {
     for ((group, kind), place) in &index {
         writeln!(code, "    ({group:?}, {kind:?}, {place}),").expect("memory");
     }
-    writeln!(code, "];\n/// The profiles, JSON.").expect("memory");
+    writeln!(code, "];\n/// The profiles, packed.").expect("memory");
     writeln!(code, "pub(super) static DOCUMENTS: &[&str] = &[").expect("memory");
     for document in &documents {
         writeln!(code, "    {document:?},").expect("memory");

@@ -44,14 +44,15 @@ pub struct KnownKind {
 /// [`Fault::Malformed`] if the settings are.
 pub fn profiles(settings_text: &str) -> Result<Vec<KnownKind>, Fault> {
     let settings = read_settings(settings_text)?;
-    let mut kinds: Vec<KnownKind> = profile::built_in()
-        .map(|(group, kind, document)| KnownKind {
+    let mut kinds = Vec::new();
+    for (group, kind, profile) in profile::built_in() {
+        kinds.push(KnownKind {
             group: group.to_string(),
             kind: kind.to_string(),
             origin: "built-in",
-            document: document.to_string(),
-        })
-        .collect();
+            document: serialize(&profile)?,
+        });
+    }
     for own in &settings.profiles {
         let document = serialize(own)?;
         for kind in &own.kinds {

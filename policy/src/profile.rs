@@ -1,6 +1,8 @@
 //! What is known about kinds: the built-in profiles and those of the settings.
 
+mod alphabet;
 pub mod number;
+mod packed;
 mod schema;
 pub mod test;
 
@@ -13,10 +15,12 @@ pub use schema::{
     Profile, Reasons, Reference, Revision, Test, Text, Timing, Transitions, Witness,
 };
 
+use serde::Deserialize;
+
 use crate::finding::Severity;
 use crate::pointer;
 
-mod packed {
+mod built_in {
     include!(concat!(env!("OUT_DIR"), "/profiles.rs"));
 }
 
@@ -29,9 +33,13 @@ pub fn lookup<'a>(group: &str, kind: &str, own: &'a [Profile<'a>]) -> Option<Fou
     if let Some((_, profile)) = best {
         return Some(Found::Own(profile));
     }
-    let document = packed::DOCUMENTS[place(group, kind)?];
-    // Checked by build.rs, which reads every profile.
-    serde_json::from_str(document).ok().map(Found::BuiltIn)
+    Some(Found::BuiltIn(read(place(group, kind)?)))
+}
+
+/// The built-in profile at a place of `DOCUMENTS`.
+fn read(place: usize) -> Profile<'static> {
+    let packed = &mut packed::Packed(built_in::DOCUMENTS[place]);
+    Profile::deserialize(packed).expect("build.rs has written what is read here")
 }
 
 /// A profile, borrowed from the settings or read from the built-in ones.
@@ -44,19 +52,20 @@ pub enum Found<'a> {
     BuiltIn(Profile<'static>),
 }
 
-/// Every built-in profile with its JSON text, in the order of group and kind.
-pub fn built_in() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
-    packed::INDEX.iter().map(|&(group, kind, place)| (group, kind, packed::DOCUMENTS[place]))
+/// Every built-in profile, in the order of group and kind.
+pub fn built_in() -> impl Iterator<Item = (&'static str, &'static str, Profile<'static>)> {
+    built_in::INDEX.iter().map(|&(group, kind, place)| (group, kind, read(place)))
 }
 
 fn place(group: &str, kind: &str) -> Option<usize> {
     let exact = |group: &str, kind: &str| {
-        let found = packed::INDEX.binary_search_by(|&(g, k, _)| (g, k).cmp(&(group, kind)));
-        found.ok().map(|at| packed::INDEX[at].2)
+        let found = built_in::INDEX.binary_search_by(|&(g, k, _)| (g, k).cmp(&(group, kind)));
+        found.ok().map(|at| built_in::INDEX[at].2)
     };
     exact(group, kind).or_else(|| exact(group, "*")).or_else(|| {
         // `*.suffix` sorts before every letter, so these are the first entries.
-        let wild = packed::INDEX.iter().take_while(|(g, _, _)| g.is_empty() || g.starts_with('*'));
+        let wild =
+            built_in::INDEX.iter().take_while(|(g, _, _)| g.is_empty() || g.starts_with('*'));
         wild.filter(|(g, k, _)| covers(g, group) && g.starts_with('*') && (*k == "*" || *k == kind))
             .max_by_key(|(g, k, _)| (g.len(), *k != "*"))
             .map(|(_, _, place)| *place)

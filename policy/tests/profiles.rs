@@ -2,14 +2,13 @@
 
 use plumb_policy::json::Json;
 use plumb_policy::object::Object;
-use plumb_policy::profile::{self, Profile, Test, test};
+use plumb_policy::profile::{self, Found, Profile, Test, test};
 use plumb_policy::time::Time;
 
 #[test]
 fn built_in_profiles_are_sound() {
     let mut found = Vec::new();
-    for (group, kind, document) in profile::built_in() {
-        let profile: Profile<'_> = serde_json::from_str(document).unwrap();
+    for (group, kind, profile) in profile::built_in() {
         found.extend(profile::problems(&profile, &format!("{group}/{kind}")));
         for type_ in profile.abnormal.iter().chain(&profile.stalled).chain(&profile.progress) {
             if profile.happy.contains(type_) {
@@ -18,6 +17,30 @@ fn built_in_profiles_are_sound() {
         }
     }
     assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn built_in_profiles_are_packed_without_loss() {
+    let mut kinds = 0;
+    for file in std::fs::read_dir("profiles").unwrap() {
+        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        let options = serde_saphyr::options! {
+            budget: serde_saphyr::budget! { max_nodes: 1_000_000, max_documents: 4_096, },
+        };
+        let written: Vec<Profile<'_>> =
+            serde_saphyr::from_str_with_options(&text, options).unwrap();
+        for profile in &written {
+            for kind in &profile.kinds {
+                let Some(Found::BuiltIn(packed)) = profile::lookup(&profile.group, kind, &[])
+                else {
+                    panic!("{}/{kind} is not built in", profile.group);
+                };
+                assert_eq!(packed, *profile);
+                kinds += 1;
+            }
+        }
+    }
+    assert_eq!(kinds, profile::built_in().count());
 }
 
 /// Each line: whether the test holds for the object below, and the test.
