@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use crate::finding::Severity;
 use crate::generation;
-use crate::object::Object;
+use crate::object::{Object, Status};
 use crate::pointer;
 use crate::profile::{Profile, Witness, test};
 use crate::template::{self, Comparison, Mismatch, Piece};
@@ -43,7 +43,7 @@ pub enum Says<'a> {
 /// Every text of the profile's witnesses that disagrees with its field.
 ///
 /// An object that is being deleted is left out: its controller clears the fields and leaves the
-/// conditions.
+/// conditions. While the summary is held at Unknown, what else is torn is only worth knowing.
 pub fn torn<'a>(object: &Object<'a>, profile: &Profile<'_>) -> Vec<Torn<'a>> {
     let mut found = Vec::new();
     if object.deleting {
@@ -54,7 +54,25 @@ pub fn torn<'a>(object: &Object<'a>, profile: &Profile<'_>) -> Vec<Torn<'a>> {
             found.extend(torn);
         }
     }
+    if !found.is_empty() && is_held(object, profile) {
+        for torn in &mut found {
+            torn.severity = Severity::Info;
+        }
+    }
     found
+}
+
+/// Whether the summary is kept at Unknown because the status is torn (see `repair`): it has the
+/// text of success, and the text still disagrees with its field.
+fn is_held(object: &Object<'_>, profile: &Profile<'_>) -> bool {
+    let Some(summary) = profile.happy.first().and_then(|type_| object.condition(type_)) else {
+        return false;
+    };
+    summary.status == Status::Unknown
+        && profile.witnesses.iter().any(|witness| {
+            *witness.condition == *summary.type_
+                && matches!(says(witness, object, Some("Unknown")), Says::Torn(_))
+        })
 }
 
 /// What one witness says. With `status`, a condition's status is taken to be that.

@@ -2,3 +2,4 @@
 
 pub mod generated;
 pub mod guest;
+pub mod native;

@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 
 use crate::declare_rule;
 use crate::finding::{Finding, Severity};
-use crate::object::Condition;
+use crate::object::{Condition, Object};
 use crate::phase;
 use crate::profile::{Invariant, test};
 use crate::rule::{Check, View};
@@ -18,8 +18,8 @@ declare_rule! {
     /// holds, with the source it was read from.
     ///
     /// Nothing is said while work is under way, of a spec that has not been observed so far, of a
-    /// suspended or deleted object, and of a status that is torn already: the torn message is the
-    /// fault then, and what follows from it is not told twice.
+    /// suspended or deleted object, of one with a condition type twice, and of a status that is torn
+    /// already: the torn message is the fault then, and what follows from it is not told twice.
     ///
     /// ## Why is this bad?
     ///
@@ -88,7 +88,7 @@ declare_rule! {
 
 fn check(view: &View<'_>) -> Vec<Finding> {
     let (object, profile) = (view.object, view.profile);
-    if object.deleting || profile.invariants.is_empty() {
+    if object.deleting || profile.invariants.is_empty() || is_ambiguous(object) {
         return Vec::new();
     }
     let at_rest = at_rest(view);
@@ -127,6 +127,14 @@ fn broken(invariant: &Invariant<'_>, view: &View<'_>) -> Option<Finding> {
         "a write of the status was lost or was made by another hand: wait for the controller's \
          next write, ask for a reconcile, and do not act on this status meanwhile",
     ))
+}
+
+/// A condition type that stands twice may say both.
+fn is_ambiguous(object: &Object<'_>) -> bool {
+    let conditions = object.conditions();
+    conditions.iter().enumerate().any(|(index, condition)| {
+        conditions[..index].iter().any(|earlier| earlier.type_ == condition.type_)
+    })
 }
 
 /// Neither suspended, nor behind its spec, nor at work.
