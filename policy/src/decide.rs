@@ -94,7 +94,7 @@ fn read(view: &View<'_>) -> Option<OutcomeType> {
     if among(&profile.reasons.canceled) {
         return Some(OutcomeType::Canceled);
     }
-    if among(&profile.reasons.waiting) {
+    if among(&profile.reasons.waiting) || profile.reasons.waits_by_message(summary.message) {
         return Some(OutcomeType::Waiting);
     }
     if among(&profile.reasons.terminal) {

@@ -170,7 +170,9 @@ fn unhappy(condition: &Condition<'_>, view: &View<'_>) -> Option<Judgement> {
             let under_way = [&reasons.progressing, &reasons.waiting, &reasons.canceled];
             if among(&reasons.failed) || among(&reasons.terminal) {
                 Phase::Failed
-            } else if under_way.into_iter().any(|list| among(list)) {
+            } else if under_way.into_iter().any(|list| among(list))
+                || reasons.waits_by_message(condition.message)
+            {
                 Phase::Progressing
             } else if view.profiled {
                 name(view.profile.unready.unwrap_or(PhaseName::Failed))

@@ -213,3 +213,10 @@ impl From<Level> for Severity {
         }
     }
 }
+
+impl Reasons<'_> {
+    /// Whether a message of the happy condition says that another object is waited for.
+    pub fn waits_by_message(&self, message: &str) -> bool {
+        self.waiting_messages.iter().any(|text| message.contains(&**text))
+    }
+}

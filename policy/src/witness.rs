@@ -130,28 +130,34 @@ impl<'a> Speaker<'a> {
     }
 }
 
-/// The first template that agrees counts, else the first that has the text's shape.
+/// A template that agrees counts; else the one of the text's shape that disagrees least, and of
+/// those the one that reads most fields.
 fn compare<'a>(witness: &Witness<'_>, speaker: &Speaker<'a>, object: &Object<'_>) -> Says<'a> {
-    let mut worst = Says::Nothing;
+    let mut best: Option<(Vec<Mismatch>, usize)> = None;
     for template in &witness.text {
         match template::compare(template, speaker.text, object.root) {
             Comparison::Agrees => return Says::Agrees,
             Comparison::Silent => {}
             Comparison::Differs(mismatches) => {
-                if matches!(worst, Says::Torn(_)) {
-                    continue;
+                let pieces = template::pieces(template).into_iter();
+                let fields = pieces.filter(|piece| matches!(piece, Piece::Field(..))).count();
+                let is_better = best
+                    .as_ref()
+                    .is_none_or(|(least, most)| (mismatches.len(), *most) < (least.len(), fields));
+                if is_better {
+                    best = Some((mismatches, fields));
                 }
-                let missing_counts = !witness.optional && is_whole(object);
-                let torn: Vec<Torn<'a>> = mismatches
-                    .into_iter()
-                    .filter(|mismatch| missing_counts || mismatch.held.is_some())
-                    .map(|mismatch| speaker.torn(mismatch, witness, object))
-                    .collect();
-                worst = if torn.is_empty() { Says::Nothing } else { Says::Torn(torn) };
             }
         }
     }
-    worst
+    let Some((mismatches, _)) = best else { return Says::Nothing };
+    let missing_counts = !witness.optional && is_whole(object);
+    let torn: Vec<Torn<'a>> = mismatches
+        .into_iter()
+        .filter(|mismatch| missing_counts || mismatch.held.is_some())
+        .map(|mismatch| speaker.torn(mismatch, witness, object))
+        .collect();
+    if torn.is_empty() { Says::Nothing } else { Says::Torn(torn) }
 }
 
 /// The text names what the field does not hold so far; that it does is the fault.

@@ -34,9 +34,9 @@ impl Judged {
 
     /// The findings above info, one a line, for messages of tests.
     pub fn told(&self) -> String {
-        let lines = self.findings().map(|finding| {
-            format!("  {} {}: {}\n", finding.rule, finding.path, finding.message)
-        });
+        let lines = self
+            .findings()
+            .map(|finding| format!("  {} {}: {}\n", finding.rule, finding.path, finding.message));
         format!("{} ({:?})\n{}", self.name, self.verdict.phase, lines.collect::<String>())
     }
 }

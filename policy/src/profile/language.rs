@@ -56,6 +56,9 @@ pub struct Test<'a> {
     /// The field equals this other field; two missing fields are equal.
     #[serde(skip_serializing_if = "is_default")]
     pub equals: Text<'a>,
+    /// The field's text reads like this template of a witness, with the values of the object.
+    #[serde(skip_serializing_if = "is_default")]
+    pub reads: Text<'a>,
     /// The field, a number (0 if missing), is less than this number. With `some`: the count of the
     /// items that fit is.
     #[serde(skip_serializing_if = "is_default")]

@@ -10,6 +10,7 @@ use crate::object::{Condition, Object};
 use crate::pointer;
 use crate::profile::number;
 use crate::profile::{Test, Text};
+use crate::template::{self, Comparison};
 use crate::time::{self, Time};
 
 /// Whether every test holds.
@@ -235,6 +236,11 @@ impl<'s> Scope<'s> {
         }
         if let Some(wanted) = test.whole
             && whole(text) != Some(wanted)
+        {
+            return false;
+        }
+        if !test.reads.is_empty()
+            && template::compare(&test.reads, text, self.object.root) != Comparison::Agrees
         {
             return false;
         }

@@ -97,7 +97,12 @@ fn check(view: &View<'_>) -> Vec<Finding> {
         if !(at_rest || invariant.always) || !test::all(&invariant.when, object) {
             continue;
         }
-        findings.extend(broken(invariant, view));
+        // Several invariants about one place are one fault.
+        if let Some(finding) = broken(invariant, view)
+            && !findings.iter().any(|known| known.path == finding.path)
+        {
+            findings.push(finding);
+        }
     }
     if findings.is_empty() {
         return findings;
