@@ -63,13 +63,24 @@ pub fn files(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
 }
 
 /// Judges every state of the objects in a file; the fixture's header, if there is one.
+///
+/// # Panics
+/// If the file cannot be read.
 pub fn judge(path: &Path) -> (Option<Value>, Vec<Judged>) {
-    let file = fs::File::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    try_judge(path).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// As [`judge`].
+///
+/// # Errors
+/// Why the file cannot be read.
+pub fn try_judge(path: &Path) -> Result<(Option<Value>, Vec<Judged>), String> {
+    let file = fs::File::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let mut header = None;
     let mut states: Vec<(usize, String, Option<String>)> = Vec::new();
     let mut first = 0;
     for document in Documents::new(path.display().to_string(), file) {
-        let document = document.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let document = document.map_err(|error| format!("{}: {error}", path.display()))?;
         let mut old = None;
         for item in document.items {
             match item.kind {
@@ -84,7 +95,7 @@ pub fn judge(path: &Path) -> (Option<Value>, Vec<Judged>) {
         }
     }
     let judged = judge_states(&path.display().to_string(), header.as_ref(), &states);
-    (header, judged)
+    Ok((header, judged))
 }
 
 /// What identifies an object over its states.
