@@ -153,13 +153,13 @@ mod tests {
 
     #[test]
     fn places_do_not_overlap() {
+        const N: usize = 8;
         let mut allocator = Allocator::new(2);
         let places: Vec<Place> = [60, 3, 1, 7, 64, 1, 1]
             .into_iter()
             .enumerate()
             .map(|(index, bits)| allocator.place(bits, index % 2 == 0))
             .collect();
-        const N: usize = 8;
         assert!(allocator.words() <= N);
         for place in &places {
             for key in 0..2 {

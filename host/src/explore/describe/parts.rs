@@ -1,4 +1,5 @@
 //! A state in words.
+#![expect(clippy::cast_possible_truncation, reason = "a value that was packed fits its bits")]
 
 use super::{
     super::{

@@ -1,4 +1,5 @@
 //! Passes in words.
+#![expect(clippy::cast_possible_truncation, reason = "a value that was packed fits its bits")]
 
 use plumb_queue::{Flavour, Returned, Runtime};
 

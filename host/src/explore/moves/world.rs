@@ -1,4 +1,5 @@
 //! What happens outside of the controllers.
+#![expect(clippy::cast_possible_truncation, reason = "a value that was packed fits its bits")]
 
 use super::{
     super::{
