@@ -78,7 +78,6 @@ impl Error {
     }
 
     /// What becomes of a server that does not run.
-    #[expect(clippy::needless_pass_by_value, reason = "passed to map_err")]
     pub(crate) fn serving(error: impl std::error::Error) -> Self {
         Self::Server(error.to_string())
     }

@@ -269,10 +269,10 @@ fn every_torn_summary_is_held_until_its_field_follows() {
 fn profile_of(object: &Value) -> Profile<'static> {
     let version = object["apiVersion"].as_str().unwrap_or_default();
     let (group, kind) = (version.split('/').next().unwrap_or_default(), &object["kind"]);
-    let (_, _, document) = profile::built_in()
+    let (_, _, profile) = profile::built_in()
         .find(|(g, k, _)| *g == group && kind == *k)
         .unwrap_or_else(|| panic!("no profile for {group} {kind}"));
-    serde_json::from_str(document).expect("a profile")
+    profile
 }
 
 /// Whether fixtures show the template of the witness agree, and disagree.
@@ -324,11 +324,10 @@ fn each_witness_and_invariant_of_flux_is_shown_to_hold_and_to_fail() {
     let objects: Vec<&Value> =
         fixtures.iter().flat_map(|(_, judged)| judged).map(|one| &one.object).collect();
     let mut missing = Vec::new();
-    for (group, kind, document) in profile::built_in() {
+    for (group, kind, profile) in profile::built_in() {
         if !group.ends_with("fluxcd.io") && !group.ends_with("controlplane.io") {
             continue;
         }
-        let profile: Profile<'_> = serde_json::from_str(document).expect("a profile");
         let of_kind: Vec<&Value> =
             objects.iter().copied().filter(|object| object["kind"] == kind).collect();
         for witness in &profile.witnesses {
@@ -351,8 +350,7 @@ fn each_witness_and_invariant_of_flux_is_shown_to_hold_and_to_fail() {
 
 #[test]
 fn a_template_of_flux_reads_only_known_filters() {
-    for (_, _, document) in profile::built_in() {
-        let profile: Profile<'_> = serde_json::from_str(document).expect("a profile");
+    for (_, _, profile) in profile::built_in() {
         assert_eq!(profile::problems(&profile, ""), [], "{}", profile.group);
         for template in profile.witnesses.iter().flat_map(|witness| &witness.text) {
             let root = Json::parse("{}").expect("JSON");

@@ -156,7 +156,7 @@ impl Metrics {
         self.reloads.get_or_create(&Reload { what, outcome }).inc();
     }
 
-    /// The text that Prometheus reads (OpenMetrics).
+    /// The text that Prometheus reads (`OpenMetrics`).
     pub fn text(&self) -> String {
         let mut text = String::new();
         // Writing to a string cannot fail.

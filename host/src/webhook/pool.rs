@@ -42,7 +42,7 @@ impl Pool {
             let jobs = Arc::clone(&jobs);
             thread::Builder::new().name(format!("evaluate-{number}")).spawn(move || {
                 while let Some(job) = next(&jobs) {
-                    job()
+                    job();
                 }
             })?;
         }
@@ -93,7 +93,7 @@ mod tests {
             tokio::spawn(async move {
                 pool.run(move || {
                     started.send(()).expect("the test listens");
-                    held.recv().expect("the test releases")
+                    held.recv().expect("the test releases");
                 })
                 .await
             })

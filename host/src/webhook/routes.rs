@@ -160,7 +160,7 @@ async fn admission(
     app.metrics.evaluated(door.name(), outcome, took);
     count(&app, &request.kind, &response, verdict.as_ref());
     let rules = verdict.as_ref().map(rules).unwrap_or_default();
-    let fields = format_args!("{:?}", took);
+    let fields = format_args!("{took:?}");
     if verdict.is_some() || outcome == "not-a-status" {
         info!(
             uid = request.uid,

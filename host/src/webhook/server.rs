@@ -151,15 +151,15 @@ pub async fn serve(
             vec![Some(files.cert.clone()), Some(files.key.clone()), files.client_ca.clone()];
         let (tls, metrics) = (tls.clone(), Arc::clone(&metrics));
         let mut last = files.digest().ok();
-        on_change(watched.into_iter().flatten().collect(), poll, move || {
+        let watched: Vec<PathBuf> = watched.into_iter().flatten().collect();
+        on_change(&watched, poll, move || {
             reload_certificate(&files, &tls, &metrics, &mut last);
         });
     }
     if let Some(file) = source.file.clone() {
         let metrics = Arc::clone(&metrics);
         let mut last = std::fs::read(&file).ok();
-        let watched = vec![file.clone()];
-        on_change(watched, poll, move || {
+        on_change(std::slice::from_ref(&file.clone()), poll, move || {
             reload_config(&file, &source, &publish, &metrics, &mut last);
         });
     }
@@ -253,7 +253,7 @@ fn reload_config(
 
 /// Calls `look` at every notice of the file system about the folders of `files`, and at every
 /// `poll`.
-fn on_change(files: Vec<PathBuf>, poll: Duration, mut look: impl FnMut() + Send + 'static) {
+fn on_change(files: &[PathBuf], poll: Duration, mut look: impl FnMut() + Send + 'static) {
     let changed = Arc::new(Notify::new());
     let notice = Arc::clone(&changed);
     let watcher =
