@@ -18,6 +18,7 @@ pub use schema::{
 use serde::Deserialize;
 
 use crate::finding::Severity;
+use crate::object::Object;
 use crate::pointer;
 
 mod built_in {
@@ -40,6 +41,19 @@ pub fn lookup<'a>(group: &str, kind: &str, own: &'a [Profile<'a>]) -> Option<Fou
 fn read(place: usize) -> Profile<'static> {
     let packed = &mut packed::Packed(built_in::DOCUMENTS[place]);
     Profile::deserialize(packed).expect("build.rs has written what is read here")
+}
+
+/// The profile for an object of a kind that nobody names, by its shape: from `own` first.
+pub fn by_shape<'a>(object: &Object<'_>, own: &'a [Profile<'a>]) -> Option<Found<'a>> {
+    let fits =
+        |profile: &Profile<'_>| !profile.shape.is_empty() && test::all(&profile.shape, object);
+    if let Some(profile) = own.iter().find(|profile| fits(profile)) {
+        return Some(Found::Own(profile));
+    }
+    built_in::INDEX.iter().filter(|(group, ..)| *group == "*").find_map(|&(_, _, place)| {
+        let profile = read(place);
+        fits(&profile).then_some(Found::BuiltIn(profile))
+    })
 }
 
 /// A profile, borrowed from the settings or read from the built-in ones.
@@ -66,9 +80,11 @@ fn place(group: &str, kind: &str) -> Option<usize> {
         // `*.suffix` sorts before every letter, so these are the first entries.
         let wild =
             built_in::INDEX.iter().take_while(|(g, _, _)| g.is_empty() || g.starts_with('*'));
-        wild.filter(|(g, k, _)| covers(g, group) && g.starts_with('*') && (*k == "*" || *k == kind))
-            .max_by_key(|(g, k, _)| (g.len(), *k != "*"))
-            .map(|(_, _, place)| *place)
+        wild.filter(|(g, k, _)| {
+            covers(g, group) && g.starts_with("*.") && (*k == "*" || *k == kind)
+        })
+        .max_by_key(|(g, k, _)| (g.len(), *k != "*"))
+        .map(|(_, _, place)| *place)
     })
 }
 
@@ -83,6 +99,9 @@ fn exactness(profile: &Profile<'_>, group: &str, kind: &str) -> Option<(bool, bo
     let named = profile.kinds.iter().any(|name| *name == kind);
     let any = profile.kinds.iter().any(|name| *name == "*");
     let exact = *profile.group == *group;
+    if !profile.shape.is_empty() {
+        return None;
+    }
     (covers(&profile.group, group) && (named || any)).then_some((exact, named, profile.group.len()))
 }
 
@@ -124,6 +143,10 @@ pub fn problems(profile: &Profile<'_>, at: &str) -> Vec<(String, String)> {
             }
         }
     }
+    if (*profile.group == *"*") == profile.shape.is_empty() {
+        let problem = "the group `*` goes with a `shape`, and a `shape` with the group `*`";
+        found.push((format!("{at}/shape"), problem.into()));
+    }
     if profile.kinds.is_empty() {
         found.push((format!("{at}/kinds"), "names no kind".into()));
     }
@@ -141,6 +164,7 @@ fn tests<'p, 'a>(profile: &'p Profile<'a>) -> Vec<(String, &'p [Test<'a>])> {
     let mut lists = alloc::vec![
         ("suspended".into(), &*profile.suspended),
         ("acting".into(), &*profile.acting),
+        ("shape".into(), &*profile.shape),
     ];
     for (index, finish) in profile.finish.iter().enumerate() {
         lists.push((format!("finish/{index}/when"), &*finish.when));

@@ -136,10 +136,12 @@ impl<'a> Kind<'a> {
     pub fn of(root: &Json<'_>, settings: &'a Settings<'a>) -> Kind<'a> {
         let group = object::group(root.at("apiVersion").str().unwrap_or(""));
         let kind = root.at("kind").str().unwrap_or("");
-        match profile::lookup(group, kind, &settings.profiles) {
-            Some(found) => Kind::Known(found),
-            None => Kind::Conventional(profile::conventional()),
-        }
+        let named = profile::lookup(group, kind, &settings.profiles);
+        let found = named.or_else(|| {
+            let object = Object::read(root, &Profile::default());
+            profile::by_shape(&object, &settings.profiles)
+        });
+        found.map_or_else(|| Kind::Conventional(profile::conventional()), Kind::Known)
     }
 
     /// The conventions.

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 fn propose(samples: &[Value]) -> Value {
     let texts: Vec<String> = samples.iter().map(Value::to_string).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let text = infer(&texts).unwrap();
-    let profile: Profile<'_> = serde_json::from_str(&text).unwrap();
+    let text = infer(&texts).expect("samples of one kind");
+    let profile: Profile<'_> = serde_json::from_str(&text).expect("a proposal");
     assert_eq!(profile::problems(&profile, "profile"), [], "a proposal can be used as it is");
-    serde_json::from_str(&text).unwrap()
+    serde_json::from_str(&text).expect("JSON")
 }
 
 /// A source as Flux writes it: `said` stands in the message, `held` in the field.

@@ -32,6 +32,10 @@ pub struct Profile<'a> {
     /// Where these conventions are written down.
     #[serde(skip_serializing_if = "is_default")]
     pub reference: Text<'a>,
+    /// For kinds whose group is anyone's (`group: "*"`, and any name as the kind): tests that all
+    /// hold for an object of such a kind. Only asked where no profile names the kind.
+    #[serde(skip_serializing_if = "is_default")]
+    pub shape: Vec<Test<'a>>,
 
     /// Field paths of the condition lists, the main one first; `status.conditions` if empty.
     #[serde(skip_serializing_if = "is_default")]
