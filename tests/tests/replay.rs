@@ -124,7 +124,8 @@ fn the_torn_states_are_found_in_every_stream() {
     }
 }
 
-const GOOD: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: NAME, namespace: default}\n";
+const GOOD: &str =
+    "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: NAME, namespace: default}\n";
 
 #[test]
 fn a_bad_document_is_told_and_the_others_are_judged() {

@@ -49,8 +49,11 @@ pub fn place<'r>(test: &Test<'_>, object: &'r Object<'_>) -> (String, Cow<'r, st
     (pointer::locate(object.root, path), value.unwrap_or(Cow::Borrowed("")))
 }
 
-/// Whether a test asks for anything in the status.
+/// Whether a test asks for anything in the status, other than that it is missing.
 pub fn speaks_of_status(test: &Test<'_>) -> bool {
+    if test.exists == Some(false) {
+        return false;
+    }
     let paths = [&test.field, &test.equals, &test.below, &test.least, &test.some, &test.every];
     !test.condition.is_empty()
         || paths
