@@ -80,6 +80,7 @@ fn next(jobs: &Mutex<Receiver<Job>>) -> Option<Job> {
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc::channel;
+    use std::time::Duration;
 
     use super::*;
 
@@ -99,15 +100,12 @@ mod tests {
             })
         };
         tokio::task::spawn_blocking(move || running.recv().expect("it starts")).await.expect("ran");
-        let second = {
-            let pool = pool.clone();
-            tokio::spawn(async move { pool.run(|| 2).await })
-        };
-        while pool.run(|| 3).await != Err(NotDone::Busy) {
-            tokio::task::yield_now().await;
-        }
+        let mut second = std::pin::pin!(pool.run(|| 2));
+        let waits = tokio::time::timeout(Duration::from_millis(1), &mut second).await;
+        assert!(waits.is_err(), "the only thread is taken");
+        assert_eq!(pool.run(|| 3).await, Err(NotDone::Busy));
         release.send(()).expect("it waits");
         assert_eq!(first.await.expect("ran"), Ok(()));
-        assert_eq!(second.await.expect("ran"), Ok(2));
+        assert_eq!(second.await, Ok(2));
     }
 }
