@@ -183,6 +183,7 @@ fn compile_kinds(scenario: &Scenario, allocator: &mut Allocator) -> Result<Vec<K
             fields,
             whole: allocator.place(shift, per_key),
             initial,
+            first: initial,
             informers: vec![],
             coherent: None,
             has_dependents: false,

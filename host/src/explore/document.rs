@@ -192,7 +192,10 @@ fn read_expectation(fields: &mut Fields<'_>) -> Result<Expectation> {
     Ok(Expectation {
         verdict: fields.optional("verdict").map(|n| n.word(&VERDICTS)).transpose()?,
         steps: steps.and_then(|steps| usize::try_from(steps).ok()),
-        asleep: fields.optional("asleep").map(|n| n.positive_duration()).transpose()?,
+        asleep: match fields.optional("asleep") {
+            Some(node) if node.value.as_str() == Some("never") => Some(0),
+            node => node.map(|node| node.positive_duration()).transpose()?,
+        },
     })
 }
 
@@ -287,7 +290,9 @@ fn read_world_step(node: &Node<'_>) -> Result<WorldStep> {
     };
     let within = fields.optional("within").map(|n| n.positive_duration()).transpose()?;
     let sure = fields.optional("sure").map(|n| n.bool()).transpose()?.unwrap_or(false);
-    let actions = if let Some(steps) = fields.optional("steps") {
+    let when = fields.optional("when").map(|n| read_condition(&n)).transpose()?;
+    let mut actions: Vec<(Option<Ast>, WorldAction)> = if let Some(steps) = fields.optional("steps")
+    {
         let read = |node: Node<'_>| {
             let mut fields = node.fields()?;
             let when = fields.optional("when").map(|n| read_condition(&n)).transpose()?;
@@ -297,10 +302,15 @@ fn read_world_step(node: &Node<'_>) -> Result<WorldStep> {
         };
         steps.list()?.into_iter().map(read).collect::<Result<_>>()?
     } else {
-        let when = fields.optional("when").map(|n| read_condition(&n)).transpose()?;
-        vec![(when, read_world_action(&mut fields)?)]
+        vec![(None, read_world_action(&mut fields)?)]
     };
     fields.end()?;
+    if let (Some(when), Some((first, _))) = (when, actions.first_mut()) {
+        *first = Some(match first.take() {
+            None => when,
+            Some(first) => Ast::And(vec![when, first]),
+        });
+    }
     if actions.is_empty() || actions.len() > 7 {
         return Err(node.error("expected one to seven steps"));
     }

@@ -45,6 +45,8 @@ pub(super) struct Kind {
     /// All fields as they are on the server, side by side.
     pub(super) whole: Place,
     pub(super) initial: u64,
+    /// Every field's first value: what a restart makes of memory.
+    pub(super) first: u64,
     /// Caches of it.
     pub(super) informers: Vec<usize>,
     /// The condition that a reader relies on.

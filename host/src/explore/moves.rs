@@ -7,7 +7,7 @@ mod world;
 
 use plumb_queue::Millis;
 
-use super::{model::Model, scenario::Cause, slots::Order, state::State};
+use super::{model::{Given, Model}, scenario::Cause, slots::Order, state::State};
 
 /// One thing that happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -130,7 +130,9 @@ impl Model {
         });
         let world = self.world.iter().filter_map(|world| {
             let is_over = world.left.is_some_and(|left| !left.is_set(state, 0));
-            world.within.filter(|_| !is_over)
+            let when = world.actions[0].0.as_ref();
+            let is_due = when.is_none_or(|when| self.holds(when, state, key, &Given::default()));
+            world.within.filter(|_| is_due && !is_over)
         });
         slots.chain(world).min()
     }

@@ -42,14 +42,16 @@ pub fn unmet(exploration: &Exploration, expectation: &Expectation) -> Vec<String
     if let Some(steps) = expectation.steps.filter(|steps| *steps != exploration.trace.len()) {
         unmet.push(format!("expected {steps} steps, found {}", exploration.trace.len()));
     }
-    if let Some(asleep) = expectation.asleep.filter(|asleep| Some(*asleep) != exploration.asleep) {
-        let found = match exploration.asleep {
-            Some(found) => format!("up to {}", Span(found)),
-            None => "none".to_owned(),
+    let found = exploration.asleep.unwrap_or(0);
+    if let Some(asleep) = expectation.asleep.filter(|asleep| *asleep != found) {
+        let words = |millis| match millis {
+            0 => "no sleep".to_owned(),
+            millis => format!("a sleep of up to {}", Span(millis)),
         };
         unmet.push(format!(
-            "expected a sleep with something owed of up to {}, found {found}",
-            Span(asleep)
+            "expected {} with something owed, found {}",
+            words(asleep),
+            words(found)
         ));
     }
     unmet

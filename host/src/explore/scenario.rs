@@ -100,7 +100,7 @@ pub struct Expectation {
     pub verdict: Option<Verdict>,
     /// The length of the shortest trace.
     pub steps: Option<usize>,
-    /// The longest sleep while something is owed.
+    /// The longest sleep while something is owed; zero if there is none.
     pub asleep: Option<Millis>,
 }
 

@@ -113,7 +113,7 @@ impl Model {
         }
         if let Some(memory) = self.kinds.last() {
             for key in 0..self.keys {
-                memory.whole.set(state, key, memory.initial);
+                memory.whole.set(state, key, memory.first);
             }
         }
         for informer in self.informers.iter().filter(|informer| informer.controller == index) {
