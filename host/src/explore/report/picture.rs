@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(
             trimmed,
             [
-                " source   watch  handler   queue   worker   object",
+                " source    watch   handler   queue   worker   object",
                 "    ●        │        │        │        │        │",
                 "    │        │        ●────────┼───────▶│        │",
                 "    │        │        │        │╳───────●        │",
