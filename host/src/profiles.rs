@@ -9,13 +9,14 @@ const BOLD: Style = Style::new().effects(Effects::BOLD);
 const DIM: Style = Style::new().effects(Effects::DIMMED);
 
 /// The profiles of a kind: `Kind`, or `Kind.group` where several groups have it. The case of the
-/// letters does not matter.
+/// letters does not matter; `Kind.` is that of the core group alone.
 ///
 /// # Errors
 /// What to ask instead, if there is none.
 pub fn find<'a>(known: &'a [Profile], name: &str) -> Result<Vec<&'a Profile>, String> {
     let same = |profile: &&Profile| {
-        profile.kind.eq_ignore_ascii_case(name) || full_name(profile).eq_ignore_ascii_case(name)
+        profile.kind.eq_ignore_ascii_case(name)
+            || format!("{}.{}", profile.kind, profile.group).eq_ignore_ascii_case(name)
     };
     let found: Vec<_> = known.iter().filter(same).collect();
     if !found.is_empty() {
