@@ -7,7 +7,12 @@ mod world;
 
 use plumb_queue::Millis;
 
-use super::{model::{Given, Model}, scenario::Cause, slots::Order, state::State};
+use super::{
+    model::{Given, Model},
+    scenario::Cause,
+    slots::Order,
+    state::State,
+};
 
 /// One thing that happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
