@@ -31,8 +31,7 @@ unsafe extern "C" {
 
 impl Bump {
     fn start() -> usize {
-        // SAFETY: only the address is taken.
-        unsafe { &raw const __heap_base as usize }
+        &raw const __heap_base as usize
     }
 
     /// Makes memory up to `end` usable; false if the limit is reached.

@@ -207,7 +207,7 @@ fn reviews(prefix: &str) -> Vec<(String, Value)> {
         .map(|entry| entry.unwrap().path())
         .filter(|path| {
             let name = path.file_name().unwrap().to_str().unwrap();
-            name.starts_with(prefix) && name.ends_with(".json") && !name.ends_with(".response.json")
+            name.starts_with(prefix) && !name.contains(".response.") && !name.contains(".jsonl")
         })
         .collect();
     files.sort();
@@ -371,7 +371,7 @@ async fn a_rule_denies_only_on_request() {
     server.stop().await;
 }
 
-/// Replaces a file in one step, as a ConfigMap's are.
+/// Replaces a file in one step, as kubelet does.
 fn replace(file: &Path, content: &str) {
     let fresh = file.with_extension("new");
     fs::write(&fresh, content).unwrap();
