@@ -7,7 +7,7 @@ use thiserror::Error;
 pub struct Options {
     /// The time taken for the present, RFC 3339, in place of any other.
     pub now: Option<String>,
-    /// Settings, JSON; empty for the defaults. See [`read_settings`].
+    /// Settings, JSON; empty for the defaults. See [`read_settings`](super::read_settings).
     pub settings: String,
     /// Patterns of rule ids: other findings are not told. All if empty.
     pub rules: Vec<String>,
