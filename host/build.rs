@@ -123,7 +123,7 @@ fn guest_folder(out: &Path) -> PathBuf {
 fn inherited(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     let kept = ["CARGO_HOME", "CARGO_MAKEFLAGS"].contains(&&*name)
-        || ["CARGO_NET_", "CARGO_HTTP_", "CARGO_REGISTR", "CARGO_SOURCE_"]
+        || ["CARGO_NET_", "CARGO_HTTP_", "CARGO_REGISTRY_", "CARGO_REGISTRIES_", "CARGO_SOURCE_"]
             .iter()
             .any(|prefix| name.starts_with(prefix));
     let outer = ["CARGO", "RUSTC", "RUSTDOC", "DEP_"].iter().any(|prefix| name.starts_with(prefix))
