@@ -1,4 +1,4 @@
-//! A trace as a fixture of kind `QueueTrace`.
+//! A trace as a fixture of kind QueueTrace.
 
 use super::{run::Exploration, scenario::Scenario};
 
