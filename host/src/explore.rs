@@ -26,6 +26,7 @@ mod run;
 mod scenario;
 mod search;
 mod slots;
+mod space;
 mod state;
 
 pub use self::{
@@ -33,9 +34,11 @@ pub use self::{
     describe::{Lane, Part, TraceStep},
     model::Model,
     reader::ScenarioError,
-    record::record,
+    record::{fixture, history},
     report::{Format, human, json, mermaid, svg, unmet},
     run::{Error, Exploration, explore},
     scenario::{Check, Expectation, Expectations, Scenario, Verdict},
     search::{Limits, Stop},
+    space::Space,
+    state::State,
 };

@@ -6,16 +6,14 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use plumb_queue::Flavour;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::policy::{PolicyArguments, SettingsArguments};
 use super::{heading, say, say_error, width};
-use crate::engine::{Action, Policy};
+use crate::engine::{Action, Policy, Severity};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::explore::{
-    self, Decided, Exploration, Format, Limits, Scenario, explore, record, unmet,
-};
+use crate::explore::{self, Decided, Exploration, Format, Limits, Scenario, explore, unmet};
 use crate::input::{Document, ItemKind, Unreadable, locate, sources};
 use crate::output::Verbosity;
 
@@ -143,7 +141,7 @@ impl Arguments {
                     let message = "--record takes one scenario and one queue";
                     return Err(Error::Usage(message.to_owned()));
                 }
-                let text = record(scenario, &exploration).map_err(Error::Usage)?;
+                let text = policy.record(scenario, &exploration)?;
                 fs::write(file, text).map_err(|source| Error::Output {
                     target: file.display().to_string(),
                     source,
@@ -188,15 +186,20 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    fn decide(&mut self, pass: &Value) -> Result<Decided, Error> {
-        if self.loaded.is_none() {
-            let policy = self.arguments.policy.load()?;
-            let settings = self.arguments.settings.load(&policy)?;
-            self.loaded = Some((policy, settings));
-        }
-        let Some((policy, settings)) = &self.loaded else {
-            return Ok(Decided::Await);
+    fn policy(&mut self) -> Result<&(Policy, String), Error> {
+        let loaded = match self.loaded.take() {
+            Some(loaded) => loaded,
+            None => {
+                let policy = self.arguments.policy.load()?;
+                let settings = self.arguments.settings.load(&policy)?;
+                (policy, settings)
+            }
         };
+        Ok(self.loaded.insert(loaded))
+    }
+
+    fn decide(&mut self, pass: &Value) -> Result<Decided, Error> {
+        let (policy, settings) = self.policy()?;
         let decision = policy
             .decide(&pass.to_string(), settings)
             .map_err(|source| Error::Evaluation { task: "decide", source })?;
@@ -206,6 +209,31 @@ impl Asked<'_> {
             Action::Await => Decided::Await,
             Action::Stop => Decided::Stop,
         })
+    }
+
+    /// The trace as a fixture that expects what the policy says of it.
+    fn record(&mut self, scenario: &Scenario, exploration: &Exploration) -> Result<String, Error> {
+        let history = explore::history(exploration).map_err(Error::Usage)?;
+        let (policy, settings) = self.policy()?;
+        let report = policy
+            .trace(&history.to_string(), settings)
+            .map_err(|source| Error::Evaluation { task: "judge the recorded trace", source })?;
+        let mut end = json!({ "state": report.state });
+        if let Some(until) = report.until {
+            end["until"] = Value::from(until);
+        }
+        if let Some(lost) = report.lost {
+            end["lostAt"] = Value::from(lost);
+        }
+        let mut expectation = json!({ "document": 1, "scope": "trace", "end": end });
+        let findings = report.findings.iter().filter(|finding| finding.severity != Severity::Info);
+        let findings: Vec<Value> = findings
+            .map(|f| json!({ "rule": f.rule, "path": f.path, "severity": f.severity }))
+            .collect();
+        if !findings.is_empty() {
+            expectation["findings"] = Value::Array(findings);
+        }
+        Ok(explore::fixture(scenario, exploration, &history, Some(expectation)))
     }
 }
 

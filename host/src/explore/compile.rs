@@ -22,6 +22,7 @@ use super::{
         Question, StaleFlag,
     },
     reader::{Result, Span},
+    record::Manner,
     scenario::{self, Action, Domain, Scenario},
     slots::{Setup, Slots},
     state::{Allocator, bits_for},
@@ -69,6 +70,8 @@ impl Model {
             results: all_results(scenario, answers),
             questions: vec![],
             bounds: own_bounds(scenario),
+            settings: setup(scenario, flavour).told(),
+            manner: Manner::default(),
         };
         let template = scenario.decide.as_ref().map(Template::new).transpose()?;
         let kinds = std::mem::take(&mut model.kinds);
@@ -115,6 +118,7 @@ impl Model {
             Ok((kind, names.condition(&coherent.holds, Scope::About(kind), &coherent.path)?))
         });
         let coherent = coherent.collect::<Result<Vec<_>>>()?;
+        model.manner = Manner::new(scenario, &names)?;
         drop(names);
         model.kinds = kinds;
         for (kind, condition) in coherent {

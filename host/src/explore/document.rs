@@ -10,11 +10,11 @@ use super::{
     reader::{Fields, Node, Result, ScenarioError},
     scenario::{
         Assigned, Assignment, Cause, Check, Coherent, Domain, Doubled, Expectation, Expectations,
-        Field, Object, Owed, Scenario, Verdict, WorldAction, WorldStep,
+        Field, Object, Owed, Record, Scenario, Verdict, WorldAction, WorldStep,
     },
 };
 
-const API_VERSION: &str = "plumb.dev/v1alpha1";
+pub(super) const API_VERSION: &str = "plumb.dev/v1alpha1";
 
 pub(super) const FLAVOURS: [(&str, Flavour); 3] =
     [("classic", Flavour::Classic), ("priority", Flavour::Priority), ("kube-rs", Flavour::KubeRs)];
@@ -24,6 +24,17 @@ const CHECKS: [(&str, Check); 4] = [
     ("lasso", Check::Lasso),
     ("tornRead", Check::TornRead),
     ("doubled", Check::Doubled),
+];
+
+/// What a status of a queue trace may say, and whether it is a condition.
+pub(super) const STATUS: [(&str, bool); 7] = [
+    ("ready", true),
+    ("reconciling", true),
+    ("stalled", true),
+    ("reason", false),
+    ("attempted", false),
+    ("applied", false),
+    ("handled", false),
 ];
 
 const VERDICTS: [(&str, Verdict); 5] = [
@@ -81,6 +92,7 @@ fn read_spec(name: String, spec: &Node<'_>) -> Result<Scenario> {
         world: vec![],
         controllers: vec![],
         decide: fields.optional("decide").map(|node| node.value.clone()),
+        record: fields.optional("record").map_or(Ok(Record::default()), |n| read_record(&n))?,
     };
     if let Some(node) = fields.optional("queue") {
         scenario.queue = node.word(&FLAVOURS)?;
@@ -265,6 +277,24 @@ fn read_domain(node: &Node<'_>) -> Result<Domain> {
         )));
     }
     Ok(Domain::Labels(labels))
+}
+
+fn read_record(node: &Node<'_>) -> Result<Record> {
+    let mut fields = node.fields()?;
+    let mut record = Record::default();
+    if let Some(node) = fields.optional("sources") {
+        for (object, node) in node.entries()? {
+            record.sources.push((object.to_owned(), node.text()?.to_owned(), node.path));
+        }
+    }
+    if let Some(node) = fields.optional("status") {
+        for (name, node) in node.entries()? {
+            Node::new(&Value::from(name), &*node.path).word(&STATUS)?;
+            record.status.push((name.to_owned(), read_condition(&node)?, node.path));
+        }
+    }
+    fields.end()?;
+    Ok(record)
 }
 
 fn read_doubled(node: &Node<'_>) -> Result<Doubled> {

@@ -1,11 +1,12 @@
 //! A scenario, compiled: what there is, where it lies in a state, and how conditions are read.
 #![expect(clippy::cast_possible_truncation, reason = "a value that was packed fits its bits")]
 
-use plumb_queue::{Flavour, Millis, Returned};
+use plumb_queue::{Flavour, Millis, Returned, Settings};
 
 use super::{
     decide::FieldName,
     expression::Comparison,
+    record::Manner,
     scenario::{Cancels, Cause, Check, Domain, Verdict},
     slots::Slots,
     state::{Place, State},
@@ -34,6 +35,9 @@ pub struct Model {
     pub(super) results: Vec<Returned>,
     pub(super) questions: Vec<Question>,
     pub(super) bounds: Vec<String>,
+    /// How queues are set up, as a history says it.
+    pub(super) settings: Settings,
+    pub(super) manner: Manner,
 }
 
 /// Objects of one kind, or the memory of the controllers.

@@ -16,6 +16,7 @@ use super::{
     search::Stop,
 };
 
+pub(super) use self::picture::wrap;
 pub use self::{human::human, json::json, mermaid::mermaid, svg::svg};
 
 /// How an exploration is written.

@@ -13,6 +13,7 @@ use super::{
     model::Model,
     moves::{Edge, Unanswered},
     reader::{ScenarioError, Span},
+    record::{ROUNDS, Recording},
     scenario::{Cause, Scenario, Verdict},
     search::{Graph, Limits, Stop, canonical},
     state::State,
@@ -45,6 +46,8 @@ pub struct Exploration {
     pub start: Vec<Part>,
     /// The shortest way to what was found.
     pub trace: Vec<TraceStep>,
+    /// The trace as a history of queue events, or why there is none.
+    pub(super) recording: Option<Result<Recording, String>>,
     /// The step with which the last part of the trace begins, which then repeats for ever.
     pub repeats_from: Option<usize>,
     /// How many states are stuck, as far as they were counted.
@@ -159,6 +162,16 @@ fn run_sized<const N: usize>(model: &Model, limits: &Limits) -> Result<Explorati
         notes.push(format!("with something owed, the longest sleep is {}", Span(sleep)));
     }
     let trace = main.as_ref().map(|find| tell(model, &find.trace)).unwrap_or_default();
+    let recording = main.as_ref().map(|find| {
+        let mut moves = find.trace.clone();
+        if let Some(from) = find.repeats_from {
+            let cycle = moves[from - 1..].to_vec();
+            for _ in 1..ROUNDS {
+                moves.extend(&cycle);
+            }
+        }
+        model.recording(&moves)
+    });
     Ok(Exploration {
         scenario: model.scenario.clone(),
         queue: model.flavour,
@@ -172,6 +185,7 @@ fn run_sized<const N: usize>(model: &Model, limits: &Limits) -> Result<Explorati
         stopped: graph.stopped,
         start: model.parts(&model.initial::<N>()),
         trace,
+        recording,
         repeats_from: main.and_then(|find| find.repeats_from),
         stuck_states: graph.finds.stuck_count,
         doubled_states: graph.finds.doubled_states,

@@ -43,6 +43,16 @@ pub struct Scenario {
     pub(super) world: Vec<WorldStep>,
     pub(super) controllers: Vec<Controller>,
     pub(super) decide: Option<Value>,
+    pub(super) record: Record,
+}
+
+/// How traces are recorded: which fields tell what a queue trace speaks of.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Record {
+    /// Of each source, the field that tells its states apart. Without it all fields do.
+    pub(super) sources: Vec<(String, String, String)>,
+    /// What the status says. Without it, the fields of these names.
+    pub(super) status: Vec<(String, Ast, String)>,
 }
 
 /// A property that a scenario asks for.

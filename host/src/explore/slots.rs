@@ -212,6 +212,11 @@ impl Setup {
         }
     }
 
+    /// As the scenario says it.
+    pub(super) fn told(&self) -> Settings {
+        Settings { backoff: self.backoff, on_error: self.on_error, ..Settings::new(self.runtime) }
+    }
+
     /// One millisecond below the first delay that is not counted: no other delay has this value.
     fn last_counted(&self) -> Millis {
         let next = self.backoff.delay(self.counted);
@@ -339,5 +344,148 @@ fn order(before: &Slot, after: &Slot, operation: Operation) -> Order {
             Order::Joins
         }
         _ => Order::Stays,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEYS: usize = 3;
+
+    /// Positions as the search keeps them: from 1, 0 without one.
+    #[derive(Clone, Copy, Default)]
+    struct Ranks([u8; KEYS]);
+
+    impl Ranks {
+        fn apply(&mut self, key: usize, order: Order) {
+            if order == Order::Stays {
+                return;
+            }
+            let own = std::mem::take(&mut self.0[key]);
+            for rank in &mut self.0 {
+                *rank -= u8::from(own != 0 && *rank > own);
+            }
+            if order == Order::Joins {
+                self.0[key] = self.0.iter().max().map_or(1, |last| last + 1);
+            }
+        }
+    }
+
+    fn setup(flavour: Flavour) -> Setup {
+        let runtime = match flavour {
+            Flavour::KubeRs => Runtime::KubeRs,
+            Flavour::Classic | Flavour::Priority => Runtime::ControllerRuntime,
+        };
+        let backoff = Backoff { base: 100, max: 400 };
+        Setup { flavour, runtime, backoff, counted: 8, on_error: Some(70), causes: false }
+    }
+
+    /// A small generator: the same sequence every time.
+    fn random(seed: &mut u64) -> usize {
+        *seed =
+            seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (*seed >> 33) as usize
+    }
+
+    /// The table for one key and the order beside it, against the queue of several keys.
+    #[test]
+    fn tables_and_order_are_the_queue_of_several_keys() {
+        let results = [
+            Returned::EMPTY,
+            Returned::REQUEUE,
+            Returned::ERROR,
+            Returned::TERMINAL,
+            Returned::after(30),
+            Returned::after(500),
+            Returned::after(-1),
+        ];
+        for flavour in [Flavour::Classic, Flavour::Priority, Flavour::KubeRs] {
+            let setup = setup(flavour);
+            let settings = setup.settings();
+            let table = Slots::new(&setup, Starts::Idle, &results);
+            let mut seed = 7;
+            for _ in 0..300 {
+                let mut queue: Queue<KEYS> = Queue::new(flavour);
+                let mut slots = [0_u64; KEYS];
+                let mut ranks = Ranks::default();
+                for _ in 0..60 {
+                    let key = random(&mut seed) % KEYS;
+                    let name = u8::try_from(key).expect("few keys");
+                    let info = *table.info(slots[key]);
+                    let operation = match random(&mut seed) % 6 {
+                        0 => Operation::Add,
+                        1 => Operation::AddLow,
+                        2 | 3 if queue.ready().any(|ready| ready == name) => Operation::Get,
+                        2 | 4 if info.processing => Operation::Return {
+                            result: random(&mut seed) % results.len(),
+                            settled: false,
+                        },
+                        5 if info.due.is_some() => Operation::Fire,
+                        _ => continue,
+                    };
+                    match operation {
+                        Operation::Add => {
+                            queue.add(name, 0, 0, &settings);
+                        }
+                        Operation::AddLow => {
+                            queue.add(name, LOW_PRIORITY, 0, &settings);
+                        }
+                        Operation::Get => {
+                            queue.get(name).expect("ready");
+                        }
+                        Operation::Return { result, .. } => {
+                            queue.after_return(name, &results[result], 0, &settings).expect("runs");
+                            queue.done(name).expect("runs");
+                        }
+                        Operation::Fire => {
+                            // The clock goes on for the others too, where it is not abstract.
+                            let is_set = |other: &usize| queue.view(*other as u8).due.is_some();
+                            if (0..KEYS).filter(is_set).count() > 1 {
+                                continue;
+                            }
+                            let due = queue.next_due().expect("a timer is set");
+                            queue.advance(due);
+                            queue.rebase(due);
+                        }
+                    }
+                    let (next, order) = table.apply(slots[key], operation);
+                    slots[key] = next;
+                    ranks.apply(key, order);
+                    compare(&queue, &table, &slots, &ranks);
+                }
+            }
+        }
+    }
+
+    fn compare(queue: &Queue<KEYS>, table: &Slots, slots: &[u64; KEYS], ranks: &Ranks) {
+        for (key, slot) in slots.iter().enumerate() {
+            let view = queue.view(key as u8);
+            let info = table.info(*slot);
+            assert_eq!(
+                (view.ready, view.processing, view.due),
+                (info.entry, info.processing, info.due),
+                "key {key} of {queue:?}"
+            );
+        }
+        let ready: Vec<usize> = (0..KEYS).filter(|key| table.info(slots[*key]).ready).collect();
+        let place = |key: &&usize| (-table.info(slots[**key]).priority, ranks.0[**key]);
+        let next: Vec<usize> = match table.hand {
+            Hand::Any => ready,
+            Hand::First => ready.iter().min_by_key(place).copied().into_iter().collect(),
+        };
+        let handed: Vec<usize> = queue.ready().map(usize::from).collect();
+        assert_eq!(next, handed, "{queue:?}");
+    }
+
+    #[test]
+    fn a_failing_key_has_few_states() {
+        for flavour in [Flavour::Classic, Flavour::Priority] {
+            let few = Setup { counted: 1, ..setup(flavour) };
+            let slots = Slots::new(&few, Starts::Idle, &[Returned::ERROR]);
+            let longest = (0..slots.len() as u64).filter_map(|slot| slots.info(slot).due).max();
+            assert_eq!(longest, Some(400), "the last delay is the longest there is");
+            assert!(slots.len() < 40, "{}", slots.len());
+        }
     }
 }

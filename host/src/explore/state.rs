@@ -13,7 +13,7 @@
 #![expect(clippy::cast_possible_truncation, reason = "a value that was packed fits its bits")]
 
 /// A state of `N` words.
-pub(super) type State<const N: usize> = [u64; N];
+pub type State<const N: usize> = [u64; N];
 
 /// Where some bits of a state lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

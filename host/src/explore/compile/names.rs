@@ -30,7 +30,7 @@ pub(in super::super) enum Scope {
 /// Resolves names.
 #[derive(Debug)]
 pub(in super::super) struct Names<'a> {
-    pub(super) kinds: &'a [Kind],
+    pub(in super::super) kinds: &'a [Kind],
     /// Of every controller: the kinds that its passes read, and where they keep them.
     pub(super) locals: Vec<(usize, usize, View)>,
     /// Of every informer: its controller, its kind, its name, whether it lags.
@@ -84,7 +84,7 @@ pub(super) fn atom_reads(atom: &Atom, object: &str, kind: &Kind) -> u64 {
 }
 
 impl Names<'_> {
-    pub(super) fn kind(&self, name: &str, path: &str) -> Result<usize> {
+    pub(in super::super) fn kind(&self, name: &str, path: &str) -> Result<usize> {
         kind(self.kinds, name, path)
     }
 
@@ -153,7 +153,12 @@ impl Names<'_> {
         })
     }
 
-    pub(super) fn condition(&self, ast: &Ast, scope: Scope, path: &str) -> Result<Condition> {
+    pub(in super::super) fn condition(
+        &self,
+        ast: &Ast,
+        scope: Scope,
+        path: &str,
+    ) -> Result<Condition> {
         let all = |parts: &[Ast]| -> Result<Vec<Condition>> {
             parts.iter().map(|part| self.condition(part, scope, path)).collect()
         };

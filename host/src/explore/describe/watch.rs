@@ -66,7 +66,7 @@ impl Model {
     }
 
     /// Whether an event passed the predicate of a watch without a map function.
-    pub(super) fn was_added<const N: usize>(
+    pub(in super::super) fn was_added<const N: usize>(
         &self,
         informer: &Informer,
         verb: Verb,

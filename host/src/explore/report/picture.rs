@@ -55,7 +55,7 @@ pub(super) fn row(step: &TraceStep) -> String {
 }
 
 /// Breaks text into lines of at most `width` columns, between words.
-pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
+pub(in super::super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![];
     let mut line = String::new();
     let mut columns = 0;
