@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plumb_queue::Returned;
+use plumb_queue::{Flavour, Returned};
 use serde_json::{Map, Value};
 
 use super::{
@@ -24,8 +24,9 @@ pub(super) struct Template {
     pub(super) names: BTreeSet<FieldName>,
 }
 
-/// The placeholder for the name of the outcome.
+/// The placeholders for the name of the outcome and of the queue.
 const OUTCOME: &str = "{outcome}";
+const QUEUE: &str = "{queue}";
 
 /// The condition of a part.
 const WHEN: &str = "$when";
@@ -61,8 +62,14 @@ impl Template {
     }
 
     /// The document for one return.
-    pub(super) fn fill(&self, outcome: &str, words: &BTreeMap<FieldName, String>) -> Value {
-        fill(&self.document, outcome, words).unwrap_or(Value::Null)
+    pub(super) fn fill(
+        &self,
+        outcome: &str,
+        queue: Flavour,
+        words: &BTreeMap<FieldName, String>,
+    ) -> Value {
+        fill(&self.document, &[(OUTCOME, outcome), (QUEUE, &queue.to_string())], words)
+            .unwrap_or(Value::Null)
     }
 }
 
@@ -125,7 +132,11 @@ fn placeholders(text: &str) -> Vec<FieldName> {
 }
 
 /// `None` if the part is not there.
-fn fill(value: &Value, outcome: &str, words: &BTreeMap<FieldName, String>) -> Option<Value> {
+fn fill(
+    value: &Value,
+    names: &[(&str, &str)],
+    words: &BTreeMap<FieldName, String>,
+) -> Option<Value> {
     Some(match value {
         Value::Object(map) => {
             if let Some(when) = map.get(WHEN).and_then(Value::as_str)
@@ -133,15 +144,17 @@ fn fill(value: &Value, outcome: &str, words: &BTreeMap<FieldName, String>) -> Op
             {
                 return None;
             }
-            let inner = |(name, value): (&String, &Value)| {
-                Some((name.clone(), fill(value, outcome, words)?))
-            };
+            let inner =
+                |(name, value): (&String, &Value)| Some((name.clone(), fill(value, names, words)?));
             let kept = map.iter().filter(|(name, _)| *name != WHEN);
             Value::Object(kept.filter_map(inner).collect::<Map<_, _>>())
         }
-        Value::Array(list) => list.iter().filter_map(|value| fill(value, outcome, words)).collect(),
+        Value::Array(list) => list.iter().filter_map(|value| fill(value, names, words)).collect(),
         Value::String(text) => {
-            let mut text = text.replace(OUTCOME, outcome);
+            let mut text = text.clone();
+            for (name, word) in names {
+                text = text.replace(name, word);
+            }
             for name in placeholders(&text) {
                 let word = words.get(&name).map_or("", String::as_str);
                 text = text.replace(&format!("{{{}.{}}}", name.0, name.1), word);

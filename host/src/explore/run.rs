@@ -119,7 +119,7 @@ fn ask(
     let template = Template::new(document)?;
     let words = question.values.iter().zip(&unanswered.values);
     let words = words.map(|((name, _, field), value)| (name.clone(), field.word(*value))).collect();
-    decide(&template.fill(&question.outcome, &words)).map_err(Error::Decide)
+    decide(&template.fill(&question.outcome, model.flavour, &words)).map_err(Error::Decide)
 }
 
 /// States come in these sizes; the next larger one is taken.
