@@ -263,12 +263,22 @@ fn phases(roots: &[Json<'_>]) -> Vec<PhaseRule<'static>> {
         if !values.is_empty() {
             let test =
                 Test { field: owned(format!("status.{key}")), one_of: values, ..Test::default() };
-            rules.push(PhaseRule { is, when: alloc::vec![test], because: Text::default() });
+            rules.push(PhaseRule {
+                is,
+                when: alloc::vec![test],
+                any_generation: false,
+                because: Text::default(),
+            });
         }
     }
     if !rules.is_empty() {
         let is = PhaseName::Progressing;
-        rules.push(PhaseRule { is, when: Vec::new(), because: Text::default() });
+        rules.push(PhaseRule {
+            is,
+            when: Vec::new(),
+            any_generation: false,
+            because: Text::default(),
+        });
     }
     rules
 }

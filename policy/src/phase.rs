@@ -191,6 +191,10 @@ fn unhappy(condition: &Condition<'_>, view: &View<'_>) -> Option<Judgement> {
 
 /// Why the status does not speak of the current generation, if so.
 pub fn behind(object: &Object<'_>, profile: &Profile<'_>) -> Option<String> {
+    let is_static = |rule: &PhaseRule<'_>| rule.any_generation && test::all(&rule.when, object);
+    if profile.phases.iter().any(is_static) {
+        return None;
+    }
     let generation = object.generation?;
     match generation::observed(object, profile) {
         Observed::Number(number) if number < generation => {

@@ -64,7 +64,7 @@ pub fn torn<'a>(object: &Object<'a>, profile: &Profile<'_>) -> Vec<Torn<'a>> {
 
 /// Whether the summary is kept at Unknown because the status is torn (see `repair`): it has the
 /// text of success, and the text still disagrees with its field.
-fn is_held(object: &Object<'_>, profile: &Profile<'_>) -> bool {
+pub fn is_held(object: &Object<'_>, profile: &Profile<'_>) -> bool {
     let Some(summary) = profile.happy.first().and_then(|type_| object.condition(type_)) else {
         return false;
     };

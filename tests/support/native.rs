@@ -98,6 +98,22 @@ pub fn try_judge(path: &Path) -> Result<(Option<Value>, Vec<Judged>), String> {
     Ok((header, judged))
 }
 
+/// The objects in a file, JSON.
+///
+/// # Panics
+/// If the file cannot be read.
+pub fn objects(path: &Path) -> Vec<String> {
+    let file = fs::File::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let documents = Documents::new(path.display().to_string(), file);
+    let items = documents.flat_map(|document| document.expect("a document").items);
+    items
+        .filter_map(|item| match item.kind {
+            ItemKind::Object(text) => Some(text),
+            _ => None,
+        })
+        .collect()
+}
+
 /// What identifies an object over its states.
 fn identity(object: &Value) -> String {
     let metadata = &object["metadata"];

@@ -326,6 +326,9 @@ pub struct PhaseRule<'a> {
     /// Tests that must all hold; always if empty.
     #[serde(default)]
     pub when: Vec<Test<'a>>,
+    /// It counts whatever generation the status speaks of: no controller writes it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub any_generation: bool,
     /// Why, as one sentence without a final stop.
     #[serde(default, skip_serializing_if = "is_default")]
     pub because: Text<'a>,

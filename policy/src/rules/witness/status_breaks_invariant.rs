@@ -108,10 +108,8 @@ fn check(view: &View<'_>) -> Vec<Finding> {
         return findings;
     }
     let torn = witness::torn(object, profile);
-    if torn.iter().any(|torn| torn.severity > Severity::Info) {
-        return Vec::new();
-    }
-    findings
+    let is_torn = torn.iter().any(|torn| torn.severity > Severity::Info);
+    if is_torn || witness::is_held(object, profile) { Vec::new() } else { findings }
 }
 
 fn broken(invariant: &Invariant<'_>, view: &View<'_>) -> Option<Finding> {
