@@ -248,6 +248,7 @@ fn compile_controller(
 ) -> Result<()> {
     let controller = &scenario.controllers[index];
     let own = names.kind(&controller.reconciles, &controller.path)?;
+    program::check_reads(&controller.steps, names)?;
     let per_key = names.kinds[own].per_key;
     let doubled = scenario.doubled.as_ref().map(|doubled| {
         let scope = Scope::Doubled { controller: index, own };

@@ -8,12 +8,15 @@
 //!
 //! A *trap* is a component that nothing but the environment leaves, in which something stays owed.
 
-use std::collections::{BTreeSet, HashMap};
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    ops::Range,
+};
 
 use super::{
     model::Model,
     moves::{Class, Edge, Verb},
-    search::{Graph, canonical},
+    search::{Classes, Graph, canonical},
     state::State,
 };
 
@@ -27,27 +30,58 @@ pub(super) struct Cycle<const N: usize> {
 /// a false alarm is worse than a miss.
 const MAX_NODES: usize = 400_000;
 
-/// The components of more than one state, or with an edge to themselves, as lists of states; an
-/// edge counts if `follows` says so.
-fn components<const N: usize>(
-    graph: &Graph<N>,
-    follows: impl Fn(Class) -> bool,
-) -> Vec<Vec<usize>> {
-    let next = |state: usize| {
-        let edges = (state < graph.expanded()).then(|| graph.edges(state));
-        edges.into_iter().flatten().filter(|(_, class)| follows(*class)).map(|(to, _)| to)
-    };
-    tarjan(graph.states.len(), next)
+/// Components of states that reach each other by what happens by itself: all others, and hence
+/// most, are seen but once.
+#[derive(Debug)]
+pub(super) struct Components(Vec<Vec<usize>>);
+
+impl Components {
+    /// Those of more than one state, or with an edge to themselves.
+    pub(super) fn new<const N: usize>(graph: &Graph<N>) -> Self {
+        let edges = |state: usize| graph.edges_of(state);
+        Self(tarjan(graph.states.len(), edges, |edge| graph.edge(edge, Classes::SURE)))
+    }
+
+    /// The parts that need no long timer.
+    fn soon<const N: usize>(&self, graph: &Graph<N>) -> Vec<Vec<usize>> {
+        let mut parts = vec![];
+        for component in &self.0 {
+            let position: HashMap<usize, usize> =
+                component.iter().enumerate().map(|(at, state)| (*state, at)).collect();
+            let mut begins = vec![0];
+            let mut leads = vec![];
+            for state in component {
+                let edges = graph.edges_of(*state);
+                let inner = edges.filter_map(|edge| graph.edge(edge, Classes::SOON));
+                leads.extend(inner.map(|to| position.get(&to).copied()));
+                begins.push(leads.len());
+            }
+            let edges = |at: usize| begins[at]..begins[at + 1];
+            let found = tarjan(component.len(), edges, |edge| leads[edge]);
+            parts.extend(
+                found
+                    .into_iter()
+                    .map(|part| part.into_iter().map(|at| component[at]).collect::<Vec<_>>()),
+            );
+        }
+        parts
+    }
 }
 
-/// Tarjan's algorithm without recursion. Components come in reverse topological order.
-fn tarjan<I: Iterator<Item = usize>>(count: usize, next: impl Fn(usize) -> I) -> Vec<Vec<usize>> {
+/// Tarjan's algorithm without recursion. `edges` tells where the edges of a node are, `leads` where
+/// one of them leads, if it counts.
+fn tarjan(
+    count: usize,
+    edges: impl Fn(usize) -> Range<usize>,
+    leads: impl Fn(usize) -> Option<usize>,
+) -> Vec<Vec<usize>> {
     const UNSEEN: u32 = 0;
     const DONE: u32 = u32::MAX;
     // The lowest number reachable, which is the own one until something lower is found.
     let mut low = vec![UNSEEN; count];
     let mut counter = 0;
     let mut stack: Vec<usize> = vec![];
+    let mut calls: Vec<(usize, u32, Range<usize>)> = vec![];
     let mut found = vec![];
     for root in 0..count {
         if low[root] != UNSEEN {
@@ -56,16 +90,17 @@ fn tarjan<I: Iterator<Item = usize>>(count: usize, next: impl Fn(usize) -> I) ->
         counter += 1;
         low[root] = counter;
         stack.push(root);
-        let mut calls = vec![(root, counter, next(root))];
-        while let Some((node, number, successors)) = calls.last_mut() {
+        calls.push((root, counter, edges(root)));
+        while let Some((node, number, rest)) = calls.last_mut() {
             let (node, number) = (*node, *number);
-            if let Some(to) = successors.next() {
+            if let Some(edge) = rest.next() {
+                let Some(to) = leads(edge) else { continue };
                 match low[to] {
                     UNSEEN => {
                         counter += 1;
                         low[to] = counter;
                         stack.push(to);
-                        calls.push((to, counter, next(to)));
+                        calls.push((to, counter, edges(to)));
                     }
                     DONE => {}
                     other => low[node] = low[node].min(other),
@@ -73,21 +108,27 @@ fn tarjan<I: Iterator<Item = usize>>(count: usize, next: impl Fn(usize) -> I) ->
                 continue;
             }
             let lowest = low[node];
-            if lowest == number {
-                let at = stack.iter().rposition(|other| *other == node).unwrap_or(0);
-                let component = stack.split_off(at);
-                let is_cycle = component.len() > 1 || next(node).any(|to| to == node);
-                for node in &component {
-                    low[*node] = DONE;
-                }
-                if is_cycle {
-                    found.push(component);
-                }
-            }
             calls.pop();
             if let Some((parent, ..)) = calls.last() {
                 low[*parent] = low[*parent].min(lowest);
             }
+            if lowest != number {
+                continue;
+            }
+            if stack.last() == Some(&node) {
+                stack.pop();
+                low[node] = DONE;
+                if edges(node).any(|edge| leads(edge) == Some(node)) {
+                    found.push(vec![node]);
+                }
+                continue;
+            }
+            let at = stack.iter().rposition(|other| *other == node).unwrap_or(0);
+            let component = stack.split_off(at);
+            for node in &component {
+                low[*node] = DONE;
+            }
+            found.push(component);
         }
     }
     found
@@ -127,7 +168,7 @@ impl<const N: usize> Concrete<N> {
         start: State<N>,
         follows: impl Fn(&Edge) -> bool,
     ) -> Option<Self> {
-        let members: std::collections::HashSet<usize> = members.iter().copied().collect();
+        let members: HashSet<usize> = members.iter().copied().collect();
         let mut concrete =
             Self { states: vec![start], edges: vec![], enabled: vec![], leaves: vec![] };
         let mut ids = HashMap::from([(start, 0)]);
@@ -175,14 +216,14 @@ impl<const N: usize> Concrete<N> {
             let list: Vec<usize> = within.iter().copied().collect();
             let position: HashMap<usize, usize> =
                 list.iter().enumerate().map(|(at, node)| (*node, at)).collect();
-            let next = |at: usize| {
-                let edges = self.edges[list[at]].iter();
-                edges
-                    .filter_map(|(to, _)| position.get(to).copied())
-                    .collect::<Vec<_>>()
-                    .into_iter()
-            };
-            for component in tarjan(list.len(), next) {
+            let mut begins = vec![0];
+            let mut leads = vec![];
+            for node in &list {
+                leads.extend(self.edges[*node].iter().map(|(to, _)| position.get(to).copied()));
+                begins.push(leads.len());
+            }
+            let edges = |at: usize| begins[at]..begins[at + 1];
+            for component in tarjan(list.len(), edges, |edge| leads[edge]) {
                 let component: BTreeSet<usize> = component.into_iter().map(|at| list[at]).collect();
                 let (stays, goes): (BTreeSet<usize>, BTreeSet<usize>) =
                     component.iter().partition(|node| !self.may_leave(**node, &component));
@@ -319,9 +360,10 @@ fn happens_soon(edge: &Edge) -> bool {
 pub(super) fn lasso<const N: usize>(
     model: &Model,
     graph: &Graph<N>,
+    components: &Components,
     concrete: &dyn Fn(usize) -> State<N>,
 ) -> Option<(usize, Cycle<N>)> {
-    let mut components = components(graph, |class| matches!(class, Class::Plain | Class::Choice));
+    let mut components = components.soon(graph);
     components.sort_by_cached_key(|component| component.iter().copied().min());
     for component in components {
         // The world's own steps are no part of a loop of the controllers.
@@ -344,25 +386,30 @@ pub(super) fn lasso<const N: usize>(
 pub(super) fn trap<const N: usize>(
     model: &Model,
     graph: &Graph<N>,
+    components: &Components,
     concrete: &dyn Fn(usize) -> State<N>,
 ) -> Option<(usize, Cycle<N>)> {
-    let mut components = components(graph, |class| class != Class::Environment);
+    let mut components: Vec<&Vec<usize>> = components.0.iter().collect();
     components.retain(|component| {
-        let members: std::collections::HashSet<usize> = component.iter().copied().collect();
+        let is_owed = |state: &usize| model.owed(&graph.states[*state]) != 0;
+        if !component.iter().all(is_owed) {
+            return false;
+        }
+        let members: HashSet<usize> = component.iter().copied().collect();
         component.iter().all(|state| {
             *state < graph.expanded()
                 && !(model.long_timers_wait && model.is_any_timer_set(&graph.states[*state]))
-                && model.owed(&graph.states[*state]) != 0
                 && graph
-                    .edges(*state)
-                    .all(|(to, class)| class == Class::Environment || members.contains(&to))
+                    .edges_of(*state)
+                    .filter_map(|edge| graph.edge(edge, Classes::SURE))
+                    .all(|to| members.contains(&to))
         })
     });
     components.sort_by_cached_key(|component| component.iter().copied().min());
     for component in components {
         let entry = component.iter().copied().min()?;
         let follows = |edge: &Edge| edge.class != Class::Environment;
-        let walked = Concrete::new(model, graph, &component, concrete(entry), follows);
+        let walked = Concrete::new(model, graph, component, concrete(entry), follows);
         let Some(walked) = walked else { continue };
         let owed = walked.states.iter().fold(u8::MAX, |owed, state| owed & model.owed(state));
         if owed == 0 {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{
     compile::{Answers, MAX_WORDS},
-    cycles,
+    cycles::{self, Components},
     decide::{Decided, Template},
     describe::{Part, TraceStep},
     model::Model,
@@ -212,7 +212,13 @@ fn find<const N: usize>(model: &Model, graph: &Graph<N>) -> Vec<Find<N>> {
     };
     let (lasso, trap) = match graph.stopped {
         Some(Stop::Found) => (None, None),
-        _ => (cycles::lasso(model, graph, &concrete), cycles::trap(model, graph, &concrete)),
+        _ => {
+            let components = Components::new(graph);
+            (
+                cycles::lasso(model, graph, &components, &concrete),
+                cycles::trap(model, graph, &components, &concrete),
+            )
+        }
     };
     let overslept = finds.overslept.map(|(sleep, state)| {
         (state, format!("something is owed, and the key sleeps for up to {}", Span(sleep)))

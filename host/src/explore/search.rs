@@ -6,7 +6,10 @@
 //! state knows the state it was found from, so the first bad one has a shortest trace.
 #![expect(clippy::cast_possible_truncation, reason = "a value that was packed fits its bits")]
 
-use std::time::{Duration, Instant};
+use std::{
+    ops::Range,
+    time::{Duration, Instant},
+};
 
 use plumb_queue::Millis;
 
@@ -46,6 +49,8 @@ pub(super) struct Graph<const N: usize> {
     /// The index of the state that an edge leads to, and two bits for its class.
     edges: Vec<u32>,
     table: Table,
+    /// What follows the state that is being expanded, with its hash.
+    next_states: Vec<(State<N>, u64, Class)>,
     pub(super) depth: usize,
     /// Why the search ended before everything was seen.
     pub(super) stopped: Option<Stop>,
@@ -81,6 +86,17 @@ pub(super) struct Finds {
     pub(super) doubled_states: usize,
 }
 
+/// Some of the classes of edges.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Classes(u32);
+
+impl Classes {
+    /// What happens by itself, soon.
+    pub(super) const SOON: Self = Self(1 << Class::Plain as u32 | 1 << Class::Choice as u32);
+    /// What happens by itself.
+    pub(super) const SURE: Self = Self(Self::SOON.0 | 1 << Class::Long as u32);
+}
+
 const CLASS_BITS: u32 = 2;
 const MAX_INDEX: usize = (u32::MAX >> CLASS_BITS) as usize;
 
@@ -97,6 +113,7 @@ impl<const N: usize> Graph<N> {
             begins: vec![0],
             edges: vec![],
             table: Table::new(),
+            next_states: vec![],
             depth: 0,
             stopped: None,
             finds: Finds::default(),
@@ -142,7 +159,8 @@ impl<const N: usize> Graph<N> {
         let mut is_doubled = false;
         let mut number = 0;
         let parent = at as u32;
-        let Self { states, parents, edges, table, finds, .. } = self;
+        let Self { states, parents, edges, table, finds, next_states, .. } = self;
+        next_states.clear();
         model.moves(&state, &mut |edge, next: State<N>| {
             goes_on |= matches!(edge.class, Class::Plain | Class::Choice) && edge.timer.is_none();
             if edge.torn && finds.torn.is_none() {
@@ -153,12 +171,17 @@ impl<const N: usize> Graph<N> {
                 finds.doubled.get_or_insert((at, number, cause));
             }
             number += 1;
-            let index = table.insert(states, canonical(model, next));
+            let next = canonical(model, next);
+            next_states.push((next, hash(&next), edge.class));
+        })?;
+        table.reserve(states, next_states.len());
+        for (next, hash, class) in next_states {
+            let index = table.insert(states, *next, *hash);
             if index == parents.len() {
                 parents.push(parent);
             }
-            edges.push((index as u32) << CLASS_BITS | edge.class as u32);
-        })?;
+            edges.push((index as u32) << CLASS_BITS | *class as u32);
+        }
         self.begins.push(self.edges.len());
         self.finds.doubled_states += usize::from(is_doubled);
         if goes_on {
@@ -191,7 +214,7 @@ impl<const N: usize> Graph<N> {
     }
 
     fn insert(&mut self, state: State<N>, parent: u32) {
-        self.table.insert(&mut self.states, state);
+        self.table.insert(&mut self.states, state, hash(&state));
         self.parents.push(parent);
     }
 
@@ -209,17 +232,20 @@ impl<const N: usize> Graph<N> {
         self.edges.len()
     }
 
-    /// The edges of an expanded state: where they lead, and their class.
-    pub(super) fn edges(&self, state: usize) -> impl Iterator<Item = (usize, Class)> + '_ {
-        self.edges[self.begins[state]..self.begins[state + 1]].iter().map(|edge| {
-            let class = match edge & ((1 << CLASS_BITS) - 1) {
-                0 => Class::Plain,
-                1 => Class::Choice,
-                2 => Class::Long,
-                _ => Class::Environment,
-            };
-            ((edge >> CLASS_BITS) as usize, class)
-        })
+    /// Where the edges of a state are; none if it was not expanded.
+    pub(super) fn edges_of(&self, state: usize) -> Range<usize> {
+        match self.begins.get(state + 1) {
+            Some(end) => self.begins[state]..*end,
+            None => 0..0,
+        }
+    }
+
+    /// Where an edge leads, if it is of one of `classes`.
+    #[inline]
+    pub(super) fn edge(&self, at: usize, classes: Classes) -> Option<usize> {
+        let edge = self.edges[at];
+        let class = edge & ((1 << CLASS_BITS) - 1);
+        (classes.0 & (1 << class) != 0).then_some((edge >> CLASS_BITS) as usize)
     }
 
     /// The states from the first to `state`.
@@ -247,21 +273,28 @@ pub(super) fn canonical<const N: usize>(model: &Model, mut state: State<N>) -> S
 #[derive(Debug)]
 struct Table {
     entries: Vec<u64>,
-    count: usize,
 }
 
 impl Table {
     fn new() -> Self {
-        Self { entries: vec![0; 1 << 12], count: 0 }
+        Self { entries: vec![0; 1 << 14] }
     }
 
-    /// The index of the state, which is new if it is the last.
-    #[inline]
-    fn insert<const N: usize>(&mut self, states: &mut Vec<State<N>>, state: State<N>) -> usize {
-        if (self.count + 1) * 3 > self.entries.len() * 2 {
+    /// Makes room for as many states more.
+    fn reserve<const N: usize>(&mut self, states: &[State<N>], more: usize) {
+        while (states.len() + more) * 3 > self.entries.len() * 2 {
             self.grow(states);
         }
-        let hash = hash(&state);
+    }
+
+    /// The index of the state, which is new if it is the last. There must be room for it.
+    #[inline]
+    fn insert<const N: usize>(
+        &mut self,
+        states: &mut Vec<State<N>>,
+        state: State<N>,
+        hash: u64,
+    ) -> usize {
         let mask = self.entries.len() - 1;
         let mut at = hash as usize & mask;
         loop {
@@ -270,7 +303,6 @@ impl Table {
                 let index = states.len();
                 states.push(state);
                 self.entries[at] = (hash & TAG) | (index as u64 + 1);
-                self.count += 1;
                 return index;
             }
             if entry & TAG == hash & TAG {

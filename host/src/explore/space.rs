@@ -34,10 +34,13 @@ impl<'m, const N: usize> Space<'m, N> {
 
     /// Whether something is owed in `state`, and nothing will do it.
     pub fn is_stuck(&self, state: &State<N>) -> bool {
+        if self.model.owed(state) == 0 || self.model.is_any_timer_set(state) {
+            return false;
+        }
         let mut goes_on = false;
         let _ = self.model.moves(state, &mut |edge: Edge, _| {
             goes_on |= edge.class != Class::Environment;
         });
-        !goes_on && !self.model.is_any_timer_set(state) && self.model.owed(state) != 0
+        !goes_on
     }
 }

@@ -36,6 +36,19 @@ fn inner_steps(action: &Action) -> Vec<&[Step]> {
     }
 }
 
+/// Refuses reads of what does not exist, before anything is said of what lacks for it.
+pub(super) fn check_reads(steps: &[Step], names: &Names<'_>) -> Result<()> {
+    for step in steps {
+        if let Action::Read { object, .. } = &step.action {
+            names.kind(object, &step.path)?;
+        }
+        for inner in inner_steps(&step.action) {
+            check_reads(inner, names)?;
+        }
+    }
+    Ok(())
+}
+
 /// The fields of a kind that the passes of a controller use after reading it.
 pub(super) fn local_reads(controller: &Controller, kind: &Kind, doubled: Option<&Doubled>) -> u64 {
     let is_read = actions(&controller.steps)
