@@ -19,6 +19,7 @@ extern crate alloc;
 pub mod catalogue;
 pub mod change;
 pub mod decide;
+pub mod document;
 pub mod evaluate;
 pub mod finding;
 pub mod generation;

@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+use crate::document;
 use crate::finding::Fault;
 use crate::json::Json;
 use crate::profile::Text;
@@ -184,9 +185,8 @@ impl Returned<'_> {
 /// # Errors
 /// [`Fault::Malformed`] names the field.
 pub fn read(text: &str) -> Result<Document<'_>, Fault> {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let document: Document<'_> = serde_path_to_error::deserialize(&mut deserializer)
-        .map_err(|error| Fault::Malformed(format!("pass: {}: {}", error.path(), error.inner())))?;
+    let document: Document<'_> =
+        document::read(text).map_err(|wrong| Fault::Malformed(format!("pass: {wrong}")))?;
     if document.api_version != "plumb.dev/v1alpha1" || document.kind != "Reconcile" {
         return Err(Fault::Unsupported(format!(
             "pass: `{} {}` is not `plumb.dev/v1alpha1 Reconcile`",

@@ -1,13 +1,14 @@
 //! What a user sets: profiles of own kinds, rules on and off, severities, what to ignore.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
 use serde::de::{self, Unexpected};
 use serde::{Deserialize, Deserializer};
 
+use crate::document;
 use crate::finding::{Finding, Note, Severity};
 use crate::object::Object;
 use crate::profile::{self, Profile, Text};
@@ -129,12 +130,8 @@ impl<'a> Settings<'a> {
         if text.trim().is_empty() {
             return Ok(Settings::default());
         }
-        let mut deserializer = serde_json::Deserializer::from_str(text);
-        let settings: Settings<'a> =
-            serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-                let path = readable_path(&error.path().to_string());
-                alloc::vec![note(path, error.into_inner().to_string())]
-            })?;
+        let settings: Settings<'a> = document::read(text)
+            .map_err(|wrong| alloc::vec![note(wrong.pointer(), wrong.message)])?;
         let problems = settings.problems();
         if problems.is_empty() { Ok(settings) } else { Err(problems) }
     }
@@ -248,19 +245,4 @@ fn glob(pattern: &str, value: &str) -> bool {
 
 fn note(path: String, message: String) -> Note {
     Note { origin: "settings".into(), path, message }
-}
-
-/// `profiles[0].witnesses` as a JSON Pointer.
-fn readable_path(path: &str) -> String {
-    let mut pointer = String::new();
-    for step in path.split('.') {
-        let (key, indices) = step.split_once('[').unwrap_or((step, ""));
-        if !key.is_empty() && key != "?" {
-            crate::pointer::push(&mut pointer, key);
-        }
-        for index in indices.split('[').filter(|index| !index.is_empty()) {
-            crate::pointer::push(&mut pointer, index.trim_end_matches(']'));
-        }
-    }
-    pointer
 }

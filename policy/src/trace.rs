@@ -33,7 +33,8 @@ use crate::verdict::{Kind, read_settings, sort};
 /// [`Fault::Malformed`] names the field, or the event that is impossible where it stands.
 pub fn trace(text: &str, settings_text: &str) -> Result<Report, Fault> {
     let settings = read_settings(settings_text)?;
-    let document = serde_json::from_str(text).map_err(|_| misread(text))?;
+    let document: document::Document =
+        crate::document::read(text).map_err(|wrong| Fault::Malformed(format!("trace: {wrong}")))?;
     let history = history::History::read(document)?;
     let story = replay::Replay::run(&history)?;
 
@@ -50,15 +51,4 @@ pub fn trace(text: &str, settings_text: &str) -> Result<Report, Fault> {
     }
     sort(&mut findings);
     Ok(report::report(&story, findings))
-}
-
-/// What is wrong with a document that cannot be read, with its place. To know the place costs as
-/// much as to read, so it is looked for only here.
-fn misread(text: &str) -> Fault {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    match serde_path_to_error::deserialize::<_, document::Document>(&mut deserializer) {
-        Err(error) => Fault::Malformed(format!("trace: {}: {}", error.path(), error.inner())),
-        // What follows the document is no part of it.
-        Ok(_) => Fault::Malformed("trace: there is something after the document".into()),
-    }
 }
