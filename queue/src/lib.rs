@@ -17,8 +17,8 @@
 //! | [`Flavour::KubeRs`] | `kube-runtime` 4.2, `scheduler.rs` and `controller/runner.rs` | `scheduler.rs` |
 //!
 //! That they do what the real queues do is tested against recordings of these
-//! (`tests/recorded.rs`), and what must always hold in every state that two keys can reach
-//! (`tests/reachable.rs`).
+//! (`tests/recorded.rs`) and beside a naive model (`tests/reference.rs`), and what must always hold
+//! in every state that two keys can reach (`tests/reachable.rs`).
 //!
 //! Nothing here reads a clock: the caller says what time it is, in milliseconds since a point that
 //! the caller chooses, and calls [`Queue::advance`] when time passes. Keys are small integers and
