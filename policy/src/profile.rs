@@ -150,6 +150,14 @@ pub fn problems(profile: &Profile<'_>, at: &str) -> Vec<(String, String)> {
     if profile.kinds.is_empty() {
         found.push((format!("{at}/kinds"), "names no kind".into()));
     }
+    for (index, reference) in profile.references.iter().enumerate() {
+        let place = format!("{at}/references/{index}");
+        if reference.field.is_empty() != reference.owned {
+            found.push((place, "a reference needs either `field` or `owned`".into()));
+        } else if reference.owned && (reference.kind.is_empty() || !reference.waits.is_empty()) {
+            found.push((place, "`owned` goes with a `kind`, and without `waits`".into()));
+        }
+    }
     for (index, witness) in profile.witnesses.iter().enumerate() {
         if witness.condition.is_empty() == witness.field.is_empty() {
             let problem = "a witness needs either `condition` or `field`";
@@ -168,6 +176,13 @@ fn tests<'p, 'a>(profile: &'p Profile<'a>) -> Vec<(String, &'p [Test<'a>])> {
     ];
     for (index, finish) in profile.finish.iter().enumerate() {
         lists.push((format!("finish/{index}/when"), &*finish.when));
+    }
+    for (index, instances) in profile.instances.iter().enumerate() {
+        lists.push((format!("instances/{index}/when"), &*instances.when));
+    }
+    for (index, reference) in profile.references.iter().enumerate() {
+        lists.push((format!("references/{index}/waits"), &*reference.waits));
+        lists.push((format!("references/{index}/ready"), &*reference.ready));
     }
     for (index, deadline) in profile.deadlines.iter().enumerate() {
         lists.push((format!("deadlines/{index}/when"), &*deadline.when));

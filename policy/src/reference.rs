@@ -25,6 +25,43 @@ pub struct Named<'r> {
     pub name: &'r str,
 }
 
+/// Every object that `reference` names in `object`, and of those that `object` owns every one that
+/// is among `related`.
+pub fn found<'r>(
+    reference: &'r Reference<'_>,
+    object: &Object<'r>,
+    related: &[View<'r>],
+) -> Vec<Named<'r>> {
+    if !reference.owned {
+        return named(reference, object);
+    }
+    let owned = related.iter().map(|view| view.object).filter(|other| {
+        *other.kind == *reference.kind
+            && (reference.group.is_empty() || *reference.group == *other.group())
+            && other.namespace == object.namespace
+            && owns(object, other)
+    });
+    owned
+        .map(|other| Named {
+            pointer: "/metadata/name".into(),
+            group: Some(other.group()),
+            kind: other.kind,
+            namespace: other.namespace,
+            name: other.name,
+        })
+        .collect()
+}
+
+fn owns(object: &Object<'_>, other: &Object<'_>) -> bool {
+    other.root.at("metadata").at("ownerReferences").items().iter().any(|owner| {
+        let text = |key: &str| owner.at(key).str().unwrap_or("");
+        text("kind") == object.kind
+            && text("name") == object.name
+            && object::group(text("apiVersion")) == object.group()
+            && (object.uid.is_empty() || text("uid").is_empty() || text("uid") == object.uid)
+    })
+}
+
 /// Every object that `reference` names in `object`.
 pub fn named<'r>(reference: &'r Reference<'_>, object: &Object<'r>) -> Vec<Named<'r>> {
     let found = pointer::find_all(object.root, &reference.field);
@@ -74,10 +111,15 @@ impl Named<'_> {
     }
 }
 
-/// Since when an object has been as it is: the newest transition of its happy conditions.
+/// Since when an object has been as it is: the newest transition of its happy conditions, else of
+/// any condition.
 pub fn since(view: &View<'_>) -> Option<Time> {
     let happy = view.profile.happy.iter().filter_map(|type_| view.object.condition(type_));
-    happy.filter_map(object::Condition::transition).max()
+    let all = view.object.conditions().iter();
+    happy
+        .filter_map(object::Condition::transition)
+        .max()
+        .or_else(|| all.filter_map(object::Condition::transition).max())
 }
 
 /// Whether `text` holds `word` with nothing of a name before and after it.

@@ -54,11 +54,10 @@ fn phases_are_those_of_argo_cd_and_karmada_on_profiled_kinds() {
 }
 
 #[test]
-fn every_finding_in_the_corpus_is_a_known_fault() {
+fn every_finding_is_a_known_fault() {
     let known = sets::known();
-    for (set, samples) in
-        [("corpus", sets::samples("corpus")), ("transitions", sets::transitions())]
-    {
+    let states = ["kstatus", "argocd", "karmada", "corpus"].map(|set| (set, sets::samples(set)));
+    for (set, samples) in states.into_iter().chain([("transitions", sets::transitions())]) {
         for sample in &samples {
             for finding in sample.findings() {
                 let is_known = known.iter().any(|known| {

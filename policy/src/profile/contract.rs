@@ -36,6 +36,9 @@ pub struct Instances<'a> {
     pub ready: Text<'a>,
     /// Field paths of how many are needed; the first that is there counts.
     pub desired: Vec<Text<'a>>,
+    /// Tests that must all hold for the number to be needed.
+    #[serde(skip_serializing_if = "is_default")]
+    pub when: Vec<Test<'a>>,
 }
 
 /// A state that must not last.
@@ -62,7 +65,12 @@ pub struct Deadline<'a> {
 pub struct Reference<'a> {
     /// Field path of the references: each an object with `name`, and perhaps `kind`, `namespace`
     /// and `apiVersion` or `group`; or a text `namespace/name` or `name`.
+    #[serde(skip_serializing_if = "is_default")]
     pub field: Text<'a>,
+    /// Or the objects of `kind` that name this one as their owner. Others of them may not be at
+    /// hand, so nothing can be said of all.
+    #[serde(skip_serializing_if = "is_default")]
+    pub owned: bool,
     /// The kind of a reference that names none.
     #[serde(skip_serializing_if = "is_default")]
     pub kind: Text<'a>,

@@ -3,6 +3,7 @@ use alloc::vec::Vec;
 
 use crate::declare_rule;
 use crate::finding::Finding;
+use crate::object::Status;
 use crate::profile::test;
 use crate::rule::{Check, View};
 
@@ -10,8 +11,9 @@ declare_rule! {
     /// ## What it does
     ///
     /// On kinds whose summary is the conjunction of other conditions: looks for a summary that is
-    /// not True although all of those are present and True. A part of an older generation may hold
-    /// the summary back, and so may a spec that was not observed so far.
+    /// Unknown although all of those are present and True. A part of an older generation may hold
+    /// the summary back, and so may a spec that was not observed so far. One that is False has a
+    /// cause of its own.
     ///
     /// ## Why is this bad?
     ///
@@ -21,19 +23,7 @@ declare_rule! {
     ///
     /// ## Example
     ///
-    /// With the kind's contract as a profile has it.
-    ///
     /// ```yaml
-    /// apiVersion: plumb.dev/v1alpha1
-    /// kind: Settings
-    /// profiles:
-    /// - group: karpenter.sh
-    ///   kinds: [NodeClaim]
-    ///   happy: [Ready]
-    ///   dependents: [Launched, Registered, Initialized]
-    ///   conjunction: true
-    ///   generation: {absent: true, conditions: true}
-    /// ---
     /// apiVersion: karpenter.sh/v1
     /// kind: NodeClaim
     /// metadata: {name: default-x7k2p, generation: 1}
@@ -48,16 +38,6 @@ declare_rule! {
     /// ## Instead
     ///
     /// ```yaml
-    /// apiVersion: plumb.dev/v1alpha1
-    /// kind: Settings
-    /// profiles:
-    /// - group: karpenter.sh
-    ///   kinds: [NodeClaim]
-    ///   happy: [Ready]
-    ///   dependents: [Launched, Registered, Initialized]
-    ///   conjunction: true
-    ///   generation: {absent: true, conditions: true}
-    /// ---
     /// apiVersion: karpenter.sh/v1
     /// kind: NodeClaim
     /// metadata: {name: default-x7k2p, generation: 1}
@@ -91,7 +71,7 @@ declare_rule! {
 fn check(view: &View<'_>) -> Vec<Finding> {
     let (object, profile) = (view.object, view.profile);
     let summary = profile.happy.first().and_then(|type_| object.condition(type_));
-    let Some(summary) = summary.filter(|condition| !condition.is_true()) else {
+    let Some(summary) = summary.filter(|condition| condition.status == Status::Unknown) else {
         return Vec::new();
     };
     if !profile.conjunction

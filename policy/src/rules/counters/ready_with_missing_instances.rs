@@ -4,9 +4,10 @@ use alloc::vec::Vec;
 use crate::declare_rule;
 use crate::finding::{Finding, Phase};
 use crate::json::Json;
-use crate::object::Object;
+use crate::object::{Condition, Object};
 use crate::phase;
 use crate::pointer;
+use crate::profile::test;
 use crate::rule::{Check, View};
 
 declare_rule! {
@@ -23,17 +24,7 @@ declare_rule! {
     ///
     /// ## Example
     ///
-    /// With the kind's contract as a profile has it.
-    ///
     /// ```yaml
-    /// apiVersion: plumb.dev/v1alpha1
-    /// kind: Settings
-    /// profiles:
-    /// - group: postgresql.cnpg.io
-    ///   kinds: [Cluster]
-    ///   happy: [Ready]
-    ///   instances: [{ready: status.readyInstances, desired: [spec.instances]}]
-    /// ---
     /// apiVersion: postgresql.cnpg.io/v1
     /// kind: Cluster
     /// metadata: {name: db, namespace: default, generation: 4}
@@ -49,14 +40,6 @@ declare_rule! {
     /// ## Instead
     ///
     /// ```yaml
-    /// apiVersion: plumb.dev/v1alpha1
-    /// kind: Settings
-    /// profiles:
-    /// - group: postgresql.cnpg.io
-    ///   kinds: [Cluster]
-    ///   happy: [Ready]
-    ///   instances: [{ready: status.readyInstances, desired: [spec.instances]}]
-    /// ---
     /// apiVersion: postgresql.cnpg.io/v1
     /// kind: Cluster
     /// metadata: {name: db, namespace: default, generation: 4}
@@ -91,11 +74,14 @@ declare_rule! {
 
 fn check(view: &View<'_>) -> Vec<Finding> {
     let (object, profile) = (view.object, view.profile);
-    if profile.instances.is_empty() || phase::judge(view).phase != Phase::Settled {
+    if profile.instances.is_empty() || !is_ready(view) {
         return Vec::new();
     }
     let mut findings = Vec::new();
     for instances in &profile.instances {
+        if !test::all(&instances.when, object) {
+            continue;
+        }
         let wanted = instances.desired.iter().find_map(|path| Some((path, number(object, path)?)));
         let (Some(ready), Some((path, desired))) = (number(object, &instances.ready), wanted)
         else {
@@ -120,6 +106,23 @@ fn check(view: &View<'_>) -> Vec<Finding> {
         findings.push(finding.help("compare the number too before going on"));
     }
     findings
+}
+
+/// Whether the object is ready by its own words: by its summary if it has one, else by its phase.
+fn is_ready(view: &View<'_>) -> bool {
+    let (object, profile) = (view.object, view.profile);
+    let summary = profile.happy.first().and_then(|type_| object.condition(type_));
+    let is_true = |type_: &str| object.condition(type_).is_some_and(Condition::is_true);
+    match summary {
+        Some(summary) => {
+            summary.is_true()
+                && !object.deleting
+                && !test::any(&profile.suspended, object)
+                && !profile.progress.iter().any(|type_| is_true(type_))
+                && phase::behind(object, profile).is_none()
+        }
+        None => phase::judge(view).phase == Phase::Settled,
+    }
 }
 
 /// A number, also one that stands in an annotation.

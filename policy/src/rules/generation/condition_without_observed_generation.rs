@@ -20,14 +20,7 @@ declare_rule! {
     ///
     /// ## Example
     ///
-    /// With the kind's contract as a profile has it.
-    ///
     /// ```yaml
-    /// apiVersion: plumb.dev/v1alpha1
-    /// kind: Settings
-    /// profiles:
-    /// - {group: gateway.networking.k8s.io, kinds: [Gateway], happy: [Accepted, Programmed], generation: {absent: true, conditions: true, required: true}}
-    /// ---
     /// apiVersion: gateway.networking.k8s.io/v1
     /// kind: Gateway
     /// metadata: {name: web, namespace: default, generation: 2}
@@ -39,11 +32,6 @@ declare_rule! {
     /// ## Instead
     ///
     /// ```yaml
-    /// apiVersion: plumb.dev/v1alpha1
-    /// kind: Settings
-    /// profiles:
-    /// - {group: gateway.networking.k8s.io, kinds: [Gateway], happy: [Accepted, Programmed], generation: {absent: true, conditions: true, required: true}}
-    /// ---
     /// apiVersion: gateway.networking.k8s.io/v1
     /// kind: Gateway
     /// metadata: {name: web, namespace: default, generation: 2}

@@ -26,14 +26,7 @@ declare_rule! {
     ///
     /// ## Example
     ///
-    /// With the kind's contract as a profile has it.
-    ///
     /// ```yaml
-    /// apiVersion: plumb.dev/v1alpha1
-    /// kind: Settings
-    /// profiles:
-    /// - {group: cluster.x-k8s.io, kinds: [MachineDeployment], metav1: true, happy: [Available], progress: [RollingOut, ScalingUp, ScalingDown], transitions: status}
-    /// ---
     /// apiVersion: cluster.x-k8s.io/v1beta2
     /// kind: MachineDeployment
     /// metadata: {name: workers, namespace: c1, generation: 3, resourceVersion: "10"}
@@ -65,11 +58,6 @@ declare_rule! {
     /// ## Instead
     ///
     /// ```yaml
-    /// apiVersion: plumb.dev/v1alpha1
-    /// kind: Settings
-    /// profiles:
-    /// - {group: cluster.x-k8s.io, kinds: [MachineDeployment], metav1: true, happy: [Available], progress: [RollingOut, ScalingUp, ScalingDown], transitions: status}
-    /// ---
     /// apiVersion: cluster.x-k8s.io/v1beta2
     /// kind: MachineDeployment
     /// metadata: {name: workers, namespace: c1, generation: 3, resourceVersion: "10"}

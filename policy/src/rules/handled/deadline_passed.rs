@@ -27,24 +27,9 @@ declare_rule! {
     ///
     /// ## Example
     ///
-    /// With the kind's contract as a profile has it.
-    ///
     /// The present is 2026-02-01T00:00:00Z.
     ///
     /// ```yaml
-    /// apiVersion: plumb.dev/v1alpha1
-    /// kind: Settings
-    /// profiles:
-    /// - group: cert-manager.io
-    ///   kinds: [Certificate]
-    ///   happy: [Ready]
-    ///   generation: {absent: true, conditions: true}
-    ///   deadlines:
-    ///   - when: [{condition: Ready, status: ["True"]}]
-    ///     since: status.notAfter
-    ///     within: 0s
-    ///     message: Ready is True, but the certificate has expired
-    /// ---
     /// apiVersion: cert-manager.io/v1
     /// kind: Certificate
     /// metadata: {name: web, namespace: default, generation: 1}
@@ -59,19 +44,6 @@ declare_rule! {
     /// The present is 2026-02-01T00:00:00Z.
     ///
     /// ```yaml
-    /// apiVersion: plumb.dev/v1alpha1
-    /// kind: Settings
-    /// profiles:
-    /// - group: cert-manager.io
-    ///   kinds: [Certificate]
-    ///   happy: [Ready]
-    ///   generation: {absent: true, conditions: true}
-    ///   deadlines:
-    ///   - when: [{condition: Ready, status: ["True"]}]
-    ///     since: status.notAfter
-    ///     within: 0s
-    ///     message: Ready is True, but the certificate has expired
-    /// ---
     /// apiVersion: cert-manager.io/v1
     /// kind: Certificate
     /// metadata: {name: web, namespace: default, generation: 1}

@@ -104,7 +104,7 @@ fn check(view: &View<'_>, related: &[View<'_>]) -> Vec<Finding> {
     let lag = timing(&profile.timing.dependency, object).unwrap_or(LAG).max(LAG);
     let mut findings = Vec::new();
     for reference in profile.references.iter().filter(|found| found.gates || found.follows) {
-        for named in reference::named(reference, object) {
+        for named in reference::found(reference, object, related) {
             let Some((place, other)) = named.find(related) else { continue };
             let judgement = phase::judge(other);
             if judgement.phase != Phase::Failed || other.object.deleting {

@@ -25,19 +25,7 @@ declare_rule! {
     ///
     /// ## Example
     ///
-    /// With the kind's contract as a profile has it.
-    ///
     /// ```yaml
-    /// apiVersion: plumb.dev/v1alpha1
-    /// kind: Settings
-    /// profiles:
-    /// - group: gateway.networking.k8s.io
-    ///   kinds: [HTTPRoute]
-    ///   conditions: ["status.parents[*].conditions"]
-    ///   happy: [Accepted]
-    ///   generation: {absent: true, conditions: true, required: true}
-    ///   mirrors: [{status: "status.parents[*].parentRef", spec: "spec.parentRefs[*]", by: [group, kind, namespace, name, sectionName, port]}]
-    /// ---
     /// apiVersion: gateway.networking.k8s.io/v1
     /// kind: HTTPRoute
     /// metadata: {name: app, namespace: default, generation: 2}
@@ -58,16 +46,6 @@ declare_rule! {
     /// ## Instead
     ///
     /// ```yaml
-    /// apiVersion: plumb.dev/v1alpha1
-    /// kind: Settings
-    /// profiles:
-    /// - group: gateway.networking.k8s.io
-    ///   kinds: [HTTPRoute]
-    ///   conditions: ["status.parents[*].conditions"]
-    ///   happy: [Accepted]
-    ///   generation: {absent: true, conditions: true, required: true}
-    ///   mirrors: [{status: "status.parents[*].parentRef", spec: "spec.parentRefs[*]", by: [group, kind, namespace, name, sectionName, port]}]
-    /// ---
     /// apiVersion: gateway.networking.k8s.io/v1
     /// kind: HTTPRoute
     /// metadata: {name: app, namespace: default, generation: 2}

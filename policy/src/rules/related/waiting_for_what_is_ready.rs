@@ -148,7 +148,10 @@ fn judge(
         1 => format!("{} {} is", first.kind, first.name),
         count => format!("all {count} of {} are", reference.field),
     };
-    let (sure, since) = sure(view, said, ready);
+    let (mut sure, since) = sure(view, said, ready);
+    // What has ended is not looked at again, however long one waits.
+    let ends = view.profile.finish.iter().filter(|finish| finish.absorbing);
+    sure |= ends.into_iter().any(|finish| test::all(&finish.when, object));
     let mut finding =
         RULE.finding(place, format!("{subject} for others, but {names} settled{since}"));
     for (place, named, other) in settled.iter().take(4) {

@@ -24,14 +24,7 @@ declare_rule! {
     ///
     /// ## Example
     ///
-    /// With the kind's contract as a profile has it.
-    ///
     /// ```yaml
-    /// apiVersion: plumb.dev/v1alpha1
-    /// kind: Settings
-    /// profiles:
-    /// - {group: serving.knative.dev, kinds: [Service], happy: [Ready], triState: true, transitions: state}
-    /// ---
     /// apiVersion: serving.knative.dev/v1
     /// kind: Service
     /// metadata: {name: app, namespace: default, generation: 1, resourceVersion: "10", creationTimestamp: "2018-07-13T23:23:04Z"}
@@ -52,11 +45,6 @@ declare_rule! {
     /// ## Instead
     ///
     /// ```yaml
-    /// apiVersion: plumb.dev/v1alpha1
-    /// kind: Settings
-    /// profiles:
-    /// - {group: serving.knative.dev, kinds: [Service], happy: [Ready], triState: true, transitions: state}
-    /// ---
     /// apiVersion: serving.knative.dev/v1
     /// kind: Service
     /// metadata: {name: app, namespace: default, generation: 1, resourceVersion: "10", creationTimestamp: "2018-07-13T23:23:04Z"}

@@ -20,18 +20,7 @@ declare_rule! {
     ///
     /// ## Example
     ///
-    /// With the kind's contract as a profile has it.
-    ///
     /// ```yaml
-    /// apiVersion: plumb.dev/v1alpha1
-    /// kind: Settings
-    /// profiles:
-    /// - group: tekton.dev
-    ///   kinds: [TaskRun]
-    ///   happy: [Succeeded]
-    ///   finish:
-    ///   - {when: [{condition: Succeeded, status: ["True", "False"]}], time: status.completionTime, strict: true, absorbing: true, attempt: status.retriesStatus}
-    /// ---
     /// apiVersion: tekton.dev/v1
     /// kind: TaskRun
     /// metadata: {name: build, namespace: default, generation: 1}
@@ -45,15 +34,6 @@ declare_rule! {
     /// ## Instead
     ///
     /// ```yaml
-    /// apiVersion: plumb.dev/v1alpha1
-    /// kind: Settings
-    /// profiles:
-    /// - group: tekton.dev
-    ///   kinds: [TaskRun]
-    ///   happy: [Succeeded]
-    ///   finish:
-    ///   - {when: [{condition: Succeeded, status: ["True", "False"]}], time: status.completionTime, strict: true, absorbing: true, attempt: status.retriesStatus}
-    /// ---
     /// apiVersion: tekton.dev/v1
     /// kind: TaskRun
     /// metadata: {name: build, namespace: default, generation: 1}

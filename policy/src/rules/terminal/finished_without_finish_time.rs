@@ -24,18 +24,7 @@ declare_rule! {
     ///
     /// ## Example
     ///
-    /// With the kind's contract as a profile has it.
-    ///
     /// ```yaml
-    /// apiVersion: plumb.dev/v1alpha1
-    /// kind: Settings
-    /// profiles:
-    /// - group: argoproj.io
-    ///   kinds: [Application]
-    ///   repeats: ["*"]
-    ///   finish:
-    ///   - {when: [{field: status.operationState.phase, in: [Succeeded, Failed, Error]}], time: status.operationState.finishedAt}
-    /// ---
     /// apiVersion: argoproj.io/v1alpha1
     /// kind: Application
     /// metadata: {name: app, namespace: argocd, uid: 00000000-0000-0000-0000-000000000001, resourceVersion: "10", generation: 12}
@@ -50,15 +39,6 @@ declare_rule! {
     /// ## Instead
     ///
     /// ```yaml
-    /// apiVersion: plumb.dev/v1alpha1
-    /// kind: Settings
-    /// profiles:
-    /// - group: argoproj.io
-    ///   kinds: [Application]
-    ///   repeats: ["*"]
-    ///   finish:
-    ///   - {when: [{field: status.operationState.phase, in: [Succeeded, Failed, Error]}], time: status.operationState.finishedAt}
-    /// ---
     /// apiVersion: argoproj.io/v1alpha1
     /// kind: Application
     /// metadata: {name: app, namespace: argocd, uid: 00000000-0000-0000-0000-000000000001, resourceVersion: "10", generation: 12}

@@ -24,20 +24,7 @@ declare_rule! {
     ///
     /// ## Example
     ///
-    /// With the kind's contract as a profile has it.
-    ///
     /// ```yaml
-    /// apiVersion: plumb.dev/v1alpha1
-    /// kind: Settings
-    /// profiles:
-    /// - group: batch
-    ///   kinds: [Job]
-    ///   happy: [Complete]
-    ///   abnormal: [Failed]
-    ///   finish:
-    ///   - {when: [{condition: Complete, status: ["True"]}], absorbing: true}
-    ///   - {when: [{condition: Failed, status: ["True"]}], absorbing: true}
-    /// ---
     /// apiVersion: batch/v1
     /// kind: Job
     /// metadata: {name: import, namespace: default, generation: 1, resourceVersion: "10"}
@@ -58,17 +45,6 @@ declare_rule! {
     /// ## Instead
     ///
     /// ```yaml
-    /// apiVersion: plumb.dev/v1alpha1
-    /// kind: Settings
-    /// profiles:
-    /// - group: batch
-    ///   kinds: [Job]
-    ///   happy: [Complete]
-    ///   abnormal: [Failed]
-    ///   finish:
-    ///   - {when: [{condition: Complete, status: ["True"]}], absorbing: true}
-    ///   - {when: [{condition: Failed, status: ["True"]}], absorbing: true}
-    /// ---
     /// apiVersion: batch/v1
     /// kind: Job
     /// metadata: {name: import, namespace: default, generation: 1, resourceVersion: "10"}
@@ -140,7 +116,8 @@ fn check(view: &View<'_>, old: &Object<'_>) -> Vec<Finding> {
     ]
 }
 
-/// Where an object says that it has come to its end for ever, and how.
+/// Where an object says that it has come to its end for ever, and how. What a profile says of the
+/// end is all there is; else the end is a happy condition that is True or False.
 fn end(object: &Object<'_>, profile: &Profile<'_>) -> Option<(String, String)> {
     for finish in profile.finish.iter().filter(|finish| finish.absorbing) {
         if let Some(first) = finish.when.first()
@@ -151,7 +128,7 @@ fn end(object: &Object<'_>, profile: &Profile<'_>) -> Option<(String, String)> {
             return Some((place, format!("{subject} is {value}")));
         }
     }
-    if !profile.terminal {
+    if !profile.terminal || profile.finish.iter().any(|finish| finish.absorbing) {
         return None;
     }
     let happy = profile.happy.iter().filter_map(|type_| object.condition(type_));
