@@ -3,6 +3,8 @@
 
 mod completion;
 mod explore;
+mod export;
+mod kinds;
 mod policy;
 mod profiles;
 mod progress;
@@ -31,6 +33,7 @@ mod heading {
     pub(super) const OUTPUT: &str = "Output";
     pub(super) const SERVER: &str = "Server";
     pub(super) const LIMITS: &str = "Limits";
+    pub(super) const KINDS: &str = "Kinds";
 }
 
 const STYLES: Styles = Styles::styled()
@@ -74,7 +77,8 @@ enum Command {
     Explore(Box<explore::Arguments>),
     Rules(rules::Arguments),
     Profiles(profiles::Arguments),
-    Webhook(webhook::Arguments),
+    Webhook(Box<webhook::Arguments>),
+    Export(export::Arguments),
     Completion(completion::Arguments),
 }
 
@@ -133,6 +137,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Rules(arguments) => arguments.run(),
         Command::Profiles(arguments) => arguments.run(),
         Command::Webhook(arguments) => arguments.run(),
+        Command::Export(arguments) => arguments.run(),
         Command::Completion(arguments) => arguments.run(),
     };
     match result {
@@ -176,6 +181,12 @@ fn say_error(message: &str) {
     let style = AnsiColor::BrightRed.on_default().effects(Effects::BOLD);
     // There is nowhere else to say that standard error is closed.
     let _ = writeln!(anstream::stderr(), "{style}error{style:#}: {message}");
+}
+
+/// Says on standard error what else there is to know.
+fn say_note(message: &str) {
+    let style = AnsiColor::Cyan.on_default().effects(Effects::BOLD);
+    let _ = writeln!(anstream::stderr(), "{style}note{style:#}: {message}");
 }
 
 /// Columns of the terminal that standard output is.

@@ -1,5 +1,6 @@
 //! The native host of plumb's policy component.
 
+pub mod admission;
 pub mod cli;
 pub mod engine;
 pub mod error;

@@ -15,6 +15,7 @@
 
 pub mod answer;
 pub mod config;
+pub mod manage;
 pub mod metrics;
 pub mod pool;
 pub mod review;

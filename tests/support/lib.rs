@@ -1,5 +1,7 @@
 //! What the tests share.
 
+pub mod cel;
 pub mod generated;
 pub mod guest;
 pub mod native;
+pub mod recorded;

@@ -19,6 +19,7 @@ use plumb_host::webhook::config::Config;
 use plumb_host::webhook::server::{Bound, Certificate, ConfigSource, Options, serve};
 use plumb_host::webhook::tls::{Files, SelfSigned};
 use plumb_tests::guest;
+use plumb_tests::recorded::reviews;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
@@ -192,31 +193,6 @@ async fn plain(address: SocketAddr, path: &str) -> (StatusCode, String) {
     let status = response.status();
     let body = response.into_body().collect().await.unwrap().to_bytes();
     (status, String::from_utf8(body.to_vec()).unwrap())
-}
-
-fn recorded() -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let all = root.join("../shared/recorded");
-    if all.is_dir() { all } else { root.join("fixtures/recorded") }
-}
-
-/// The recorded reviews whose names begin so, in order.
-fn reviews(prefix: &str) -> Vec<(String, Value)> {
-    let mut files: Vec<PathBuf> = fs::read_dir(recorded())
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| {
-            let name = path.file_name().unwrap().to_str().unwrap();
-            name.starts_with(prefix) && !name.contains(".response.") && !name.contains(".jsonl")
-        })
-        .collect();
-    files.sort();
-    assert!(!files.is_empty(), "no recorded review begins with {prefix}");
-    let read = |path: PathBuf| {
-        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        (name, serde_json::from_slice(&fs::read(path).unwrap()).unwrap())
-    };
-    files.into_iter().map(read).collect()
 }
 
 fn review(object: &Value) -> Value {

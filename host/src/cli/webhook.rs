@@ -1,12 +1,16 @@
 //! `plumb webhook`.
 
+mod manifests;
+
+pub(super) use manifests::documents;
+
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 use tracing_subscriber::EnvFilter;
 
 use super::heading;
@@ -15,6 +19,7 @@ use crate::engine::Policy;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::webhook::config::Config;
+use crate::webhook::manage::{Cluster, keep};
 use crate::webhook::server::{Certificate, ConfigSource, Options, serve};
 use crate::webhook::tls::{Files, SelfSigned};
 
@@ -23,7 +28,7 @@ use crate::webhook::tls::{Files, SelfSigned};
 /// Doors: /validate and /mutate take AdmissionReviews, /check, /decide and /trace plain JSON,
 /// /gatekeeper a provider request. /healthz, /readyz and /metrics are on a port of their own.
 #[derive(Debug, Args)]
-#[command(alias = "serve")]
+#[command(alias = "serve", args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(super) struct Arguments {
     /// Where to judge, behind TLS.
     #[arg(long, value_name = "ADDR:PORT", default_value = "0.0.0.0:8443", help_heading = heading::SERVER)]
@@ -56,6 +61,17 @@ pub(super) struct Arguments {
     /// Write the authority of `--self-signed` here, PEM: the `caBundle` of the registration.
     #[arg(long, value_name = "FILE", requires = "self_signed", help_heading = heading::SERVER)]
     ca_bundle: Option<PathBuf>,
+    /// Add the authority of `--self-signed` to the `caBundle` of the webhook configurations of this
+    /// name, with the service account of the pod; needs `get` and `patch` on them.
+    #[arg(
+        long,
+        value_name = "NAME",
+        num_args = 0..=1,
+        default_missing_value = crate::admission::webhooks::NAME,
+        requires = "self_signed",
+        help_heading = heading::SERVER
+    )]
+    manage_webhook_configuration: Option<String>,
     /// Settings with a `webhook` section; reloaded when their content changes.
     #[arg(long, visible_alias = "settings", value_name = "FILE", help_heading = heading::JUDGEMENT)]
     config: Option<PathBuf>,
@@ -82,6 +98,13 @@ pub(super) struct Arguments {
     /// How logs are written.
     #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = heading::OUTPUT)]
     log_format: LogFormat,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Manifests(Box<manifests::Arguments>),
 }
 
 /// How logs are written.
@@ -95,12 +118,22 @@ enum LogFormat {
 
 impl Arguments {
     pub(super) fn run(&self) -> Result<Exit, Error> {
+        if let Some(Command::Manifests(manifests)) = &self.command {
+            return manifests.run();
+        }
         self.log();
         let threads = self
             .threads
             .unwrap_or_else(|| std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
         let policy = self.policy.load()?;
         let certificate = self.certificate()?;
+        let managed = match (&self.manage_webhook_configuration, &certificate) {
+            (Some(name), Certificate::SelfSigned { certificate, .. }) => {
+                let cluster = Cluster::of_this_pod().map_err(Error::serving)?;
+                Some((cluster, name.clone(), certificate.ca_pem.clone()))
+            }
+            _ => None,
+        };
         let options = Options {
             listen: self.listen,
             metrics_listen: self.metrics_listen,
@@ -123,6 +156,9 @@ impl Arguments {
             .build()
             .map_err(Error::serving)?;
         runtime.block_on(async {
+            if let Some((cluster, name, ca_pem)) = managed {
+                tokio::spawn(keep(cluster, name, ca_pem));
+            }
             serve(policy, options, source, stopped(), |bound| {
                 tracing::info!(judging = %bound.judging, observing = %bound.observing, "listening");
             })
