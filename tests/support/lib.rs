@@ -3,5 +3,6 @@
 pub mod cel;
 pub mod generated;
 pub mod guest;
+pub mod manifests;
 pub mod native;
 pub mod recorded;
