@@ -1,5 +1,5 @@
 //! Reads what tools print: YAML and JSON, single objects, Lists, watch streams, AdmissionReviews,
-//! audit logs, reconcile passes, queue traces.
+//! audit logs, reconcile passes, controllers' logs, queue traces.
 //!
 //! ```text
 //! arguments ─▶ source ─▶ split ─▶ yaml ─▶ redact ─▶ recognise ─▶ Document ─▶ locate
@@ -76,6 +76,8 @@ pub enum ItemKind {
     Skipped(String),
     /// An error inside a watch stream (`type: ERROR`): history is broken here; the message.
     WatchError(String),
+    /// A line of a controller's log, JSON.
+    Log(String),
     /// `kind: Fixture`.
     Fixture(String),
     /// `kind: Reconcile`.

@@ -16,6 +16,7 @@ mod count;
 mod expect;
 mod filter;
 mod judge;
+mod logs;
 mod options;
 pub mod result;
 mod scan;

@@ -22,8 +22,8 @@ use crate::replay::{Options, OptionsError, Replay};
 /// Judges recorded objects, watch streams, reconcile passes and queue traces.
 ///
 /// Read without being told which: YAML of many documents, Lists, what `kubectl get -w` prints in
-/// YAML or JSON, raw watch lines, AdmissionReviews, audit logs, and plumb's own kinds. A first
-/// document of kind Fixture says what is expected of the rest: then it is a test.
+/// YAML or JSON, raw watch lines, AdmissionReviews, audit logs, controllers' logs, and plumb's own
+/// kinds. A first document of kind Fixture says what is expected of the rest: then it is a test.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// Files, folders, patterns, or `-` for standard input, which is judged as it flows.

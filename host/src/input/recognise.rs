@@ -133,6 +133,7 @@ impl Contents {
                 None if is_object(envelope.metadata) => {
                     self.push(base, ItemKind::Object(json.to_owned()));
                 }
+                None if is_log(json) => self.push(base, ItemKind::Log(json.to_owned())),
                 None => {
                     let keys = keys(json);
                     self.problem(
@@ -298,6 +299,20 @@ fn field(value: Option<&RawValue>, name: &str) -> Result<Option<String>, String>
     serde_json::from_str(value.get())
         .map(Some)
         .map_err(|_| format!("expected a string as {name}, found {}", type_name(value.get())))
+}
+
+/// Whether this is a line of a controller's log, as zap writes it.
+fn is_log(json: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Line<'a> {
+        #[serde(borrow)]
+        level: Option<&'a RawValue>,
+        #[serde(borrow, alias = "time")]
+        ts: Option<&'a RawValue>,
+        msg: Option<String>,
+    }
+    serde_json::from_str::<Line<'_>>(json)
+        .is_ok_and(|line| line.level.is_some() && line.ts.is_some() && line.msg.is_some())
 }
 
 fn is_object(value: Option<&RawValue>) -> bool {

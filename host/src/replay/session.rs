@@ -13,6 +13,7 @@ use super::count::skip;
 use super::expect::{Expectations, Header};
 use super::filter::Filter;
 use super::judge::{Call, Task};
+use super::logs::Logs;
 use super::result::{Expectation, InputError, Judged, Place, Skipped};
 use super::scan::Facts;
 use super::track::{State, Step, Tracker};
@@ -43,6 +44,7 @@ pub(super) struct Session {
     settings: String,
     policy: Policy,
     tracker: Tracker,
+    logs: Logs,
     survey: Option<Survey>,
     /// Objects and deletions so far.
     ordinal: usize,
@@ -112,6 +114,7 @@ impl Session {
             settings: options.settings.clone(),
             policy: policy.clone(),
             tracker: Tracker::default(),
+            logs: Logs::default(),
             survey: None,
             ordinal: 0,
             newest: None,
@@ -146,6 +149,14 @@ impl Session {
                     None
                 }
                 ItemKind::Pass(json) => self.pass(&document, &item.base, json, filter, profiles),
+                ItemKind::Log(line) => {
+                    let told = self.logs.line(line);
+                    for note in told.notes {
+                        self.skip(&document, note);
+                    }
+                    told.pass
+                        .and_then(|pass| self.pass(&document, &item.base, &pass, filter, profiles))
+                }
                 ItemKind::Trace(json) => self.trace(&document, &item.base, json, filter),
                 ItemKind::Settings(json) => {
                     pending.extend(self.settings(&document, &item.base, json));

@@ -196,15 +196,15 @@ pub struct Poke<'a> {
     pub handled: Text<'a>,
 }
 
-/// How long things take: each a field path, a duration such as `30s`, or a path with what counts
-/// where the field is missing: `spec.timeout|5m`.
+/// How long things take: each a field path, a duration such as `30s`, or several of these of which
+/// the first counts that is there: `spec.retryInterval|spec.interval`, `spec.timeout|5m`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default, bound(deserialize = "'de: 'a"))]
 pub struct Timing<'a> {
     /// Between two reconciles of a healthy object.
     #[serde(skip_serializing_if = "is_default")]
     pub interval: Text<'a>,
-    /// Between two reconciles of a failing one; the interval if empty.
+    /// Between two reconciles of a failing one; the queue's back-off says when if there is none.
     #[serde(skip_serializing_if = "is_default")]
     pub retry: Text<'a>,
     /// For one reconcile; the interval if empty.
@@ -216,6 +216,9 @@ pub struct Timing<'a> {
     /// The longest back-off of the controller's queue.
     #[serde(skip_serializing_if = "is_default")]
     pub backoff: Text<'a>,
+    /// Field paths of times that every run moves, also one that changes nothing.
+    #[serde(skip_serializing_if = "is_default")]
+    pub runs: Vec<Text<'a>>,
 }
 
 /// What reasons of the happy condition mean when it is not True.

@@ -241,7 +241,8 @@ impl Account {
                 | OutcomeType::Canceled
                 | OutcomeType::Waiting
                 | OutcomeType::Deleting
-                | OutcomeType::FinalizerAdded,
+                | OutcomeType::FinalizerAdded
+                | OutcomeType::Unfinished,
             )
             | None => self.unfinished = Some((index, outcome)),
         }

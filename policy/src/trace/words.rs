@@ -52,6 +52,7 @@ pub(crate) fn debt(history: &History, debt: &Debt) -> String {
             Some(OutcomeType::Waiting) => "the last run is waiting for something",
             Some(OutcomeType::Deleting) => "the object is being deleted, and not all is done",
             Some(OutcomeType::FinalizerAdded) => "the last run did nothing but add a finalizer",
+            Some(OutcomeType::Unfinished) => "the last run did one step of several",
             Some(_) => "the last run failed",
             None => "the last run asked for another",
         }

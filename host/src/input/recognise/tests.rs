@@ -13,6 +13,7 @@ fn read(text: &str) -> Vec<String> {
             ItemKind::Bookmark => ("bookmark", String::new()),
             ItemKind::Skipped(why) => ("skipped", why),
             ItemKind::WatchError(message) => ("error", message),
+            ItemKind::Log(_) => ("log", String::new()),
             ItemKind::Fixture(_) => ("fixture", String::new()),
             ItemKind::Pass(_) => ("pass", String::new()),
             ItemKind::Trace(_) => ("trace", String::new()),
@@ -236,4 +237,12 @@ fn what_is_no_object_is_told() {
         "{apiVersion: kustomize.config.k8s.io/v1beta1, kind: Kustomization, resources: []}",
         &["skipped kustomize.config.k8s.io/v1beta1 Kustomization has no metadata, so no status"],
     );
+}
+
+#[test]
+fn a_line_of_a_log_has_a_level_a_time_and_a_message() {
+    check(r#"{"level":"info","ts":"2026-01-01T00:00:00Z","msg":"starting manager"}"#, &["log"]);
+    check(r#"{"level":"info","time":1767225600.5,"msg":"Reconciling"}"#, &["log"]);
+    let other = read(r#"{"level":"info","msg":"no time"}"#);
+    assert!(other.iter().all(|line| line.starts_with('!')), "{other:?}");
 }

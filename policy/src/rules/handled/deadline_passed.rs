@@ -1,11 +1,12 @@
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::decide::timing;
 use crate::declare_rule;
 use crate::finding::Finding;
 use crate::pointer;
-use crate::profile::test;
+use crate::profile::{Deadline, test};
 use crate::record;
 use crate::rule::{Check, View};
 use crate::template;
@@ -81,22 +82,12 @@ fn check(view: &View<'_>) -> Vec<Finding> {
     let Some(present) = view.now.max(record::status_time(object)) else { return Vec::new() };
     let mut findings = Vec::new();
     for deadline in &profile.deadlines {
-        if !test::all(&deadline.when, object) {
-            continue;
-        }
-        let Some(since) = object.field(&deadline.since).and_then(|value| Time::parse(value.str()?))
-        else {
-            continue;
-        };
-        let fixed = time::duration(&deadline.within).is_some();
-        let within = timing(&deadline.within, object).filter(|&within| fixed || within > 0);
-        let Some(within) = within else { continue };
-        let slack = time::duration(&deadline.slack).unwrap_or(0);
+        let Some((since, within)) = open(view, deadline) else { continue };
         let over = present.since(since) - within;
-        if over <= slack.max(1_000) {
+        if over <= slack(deadline) {
             continue;
         }
-        let message = template::render(&deadline.message, object.root);
+        let message = message(view, deadline);
         let (place, _) = deadline.when.first().map_or_else(
             || (pointer::locate(object.root, &deadline.since), "".into()),
             |first| test::place(first, object),
@@ -111,4 +102,30 @@ fn check(view: &View<'_>) -> Vec<Finding> {
         );
     }
     findings
+}
+
+/// Since when a state lasts that must not, and how long it may, with its slack.
+pub(crate) fn limit(view: &View<'_>, deadline: &Deadline<'_>) -> Option<(Time, i64)> {
+    let (since, within) = open(view, deadline)?;
+    Some((since, within + slack(deadline)))
+}
+
+/// What is wrong once it has lasted.
+pub(crate) fn message(view: &View<'_>, deadline: &Deadline<'_>) -> String {
+    template::render(&deadline.message, view.object.root)
+}
+
+fn open(view: &View<'_>, deadline: &Deadline<'_>) -> Option<(Time, i64)> {
+    let object = view.object;
+    if !test::all(&deadline.when, object) {
+        return None;
+    }
+    let since = object.field(&deadline.since).and_then(|value| Time::parse(value.str()?))?;
+    let fixed = time::duration(&deadline.within).is_some();
+    let within = timing(&deadline.within, object).filter(|&within| fixed || within > 0)?;
+    Some((since, within))
+}
+
+fn slack(deadline: &Deadline<'_>) -> i64 {
+    time::duration(&deadline.slack).unwrap_or(0).max(1_000)
 }

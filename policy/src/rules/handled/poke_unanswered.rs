@@ -100,24 +100,11 @@ fn check(view: &View<'_>) -> Vec<Finding> {
 }
 
 fn unanswered(view: &View<'_>, poke: &Poke<'_>) -> Option<Finding> {
-    let (object, profile) = (view.object, view.profile);
-    let token = object.annotation(&poke.annotation).filter(|token| !token.is_empty())?;
-    if poke.handled.is_empty() {
-        return None;
-    }
+    let object = view.object;
+    let (asked, patience) = open(view, poke)?;
+    let token = object.annotation(&poke.annotation)?;
     let handled = object.field(&poke.handled).and_then(Json::scalar);
-    let asked = moment(token)?;
-    // An answer to a later request answers the earlier one.
-    if handled.as_deref() == Some(token)
-        || handled.as_deref().and_then(moment).is_some_and(|handled| handled >= asked)
-    {
-        return None;
-    }
     let present = view.now.max(record::status_time(object))?;
-    let run = timing(&profile.timing.timeout, object).unwrap_or(0);
-    let interval = timing(&profile.timing.interval, object).unwrap_or(0);
-    let retry = timing(&profile.timing.retry, object).unwrap_or(0);
-    let patience = (2 * (run + interval.max(retry))).max(PATIENCE);
     let waiting = present.since(asked);
     if waiting <= patience {
         return None;
@@ -140,6 +127,31 @@ fn unanswered(view: &View<'_>, poke: &Poke<'_>) -> Option<Finding> {
         finding
             .help("look whether the controller runs, and whether a run of this object ever ends"),
     )
+}
+
+/// When a reconcile was asked for that is not answered, and how long that may take.
+pub(crate) fn asked(view: &View<'_>) -> Option<(Time, i64)> {
+    open(view, view.profile.poke.as_ref()?)
+}
+
+fn open(view: &View<'_>, poke: &Poke<'_>) -> Option<(Time, i64)> {
+    let (object, profile) = (view.object, view.profile);
+    let token = object.annotation(&poke.annotation).filter(|token| !token.is_empty())?;
+    if poke.handled.is_empty() {
+        return None;
+    }
+    let handled = object.field(&poke.handled).and_then(Json::scalar);
+    let asked = moment(token)?;
+    // An answer to a later request answers the earlier one.
+    if handled.as_deref() == Some(token)
+        || handled.as_deref().and_then(moment).is_some_and(|handled| handled >= asked)
+    {
+        return None;
+    }
+    let run = timing(&profile.timing.timeout, object).unwrap_or(0);
+    let interval = timing(&profile.timing.interval, object).unwrap_or(0);
+    let retry = timing(&profile.timing.retry, object).unwrap_or(0);
+    Some((asked, (2 * (run + interval.max(retry))).max(PATIENCE)))
 }
 
 /// The time that a token is, RFC 3339 or seconds since 1970.

@@ -7,10 +7,10 @@ use crate::finding::Finding;
 use crate::object::{Condition, Status};
 use crate::profile::test;
 use crate::rule::{Check, View};
-use crate::time;
+use crate::time::{self, Time};
 
 /// What a queue and a back-off may add to every run, in milliseconds.
-const PATIENCE: i64 = 15 * 60_000;
+pub(crate) const PATIENCE: i64 = 15 * 60_000;
 
 declare_rule! {
     /// ## What it does
@@ -75,27 +75,33 @@ declare_rule! {
     }
 }
 
-fn check(view: &View<'_>) -> Vec<Finding> {
+/// What is under way, since when, and how long it may take.
+pub(crate) fn open<'v>(view: &View<'v>) -> Option<(&'v Condition<'v>, Time, i64)> {
     let (object, profile) = (view.object, view.profile);
-    let Some(now) = view.now else { return Vec::new() };
     let limits = [&profile.timing.interval, &profile.timing.retry, &profile.timing.timeout];
     let longest = limits.into_iter().filter_map(|limit| timing(limit, object)).max();
-    let Some(longest) = longest.filter(|&longest| longest > 0) else { return Vec::new() };
+    let longest = longest.filter(|&longest| longest > 0)?;
     if object.deleting || test::any(&profile.suspended, object) {
-        return Vec::new();
+        return None;
     }
     let is_true = |type_: &str| object.condition(type_).filter(|condition| condition.is_true());
     let summary = profile.happy.first().and_then(|type_| object.condition(type_));
     let stalled = profile.stalled.iter().any(|type_| is_true(type_).is_some());
     if stalled || summary.is_some_and(|summary| summary.status == Status::False) {
-        return Vec::new();
+        return None;
     }
     let open = summary.filter(|summary| summary.status == Status::Unknown);
     let working = profile.progress.iter().find_map(|type_| is_true(type_));
-    let Some(condition) = open.or(working) else { return Vec::new() };
+    let condition = open.or(working)?;
     // The newest of both: a run may write one and leave the other.
-    let since = [open, working].into_iter().flatten().filter_map(Condition::transition).max();
-    let Some(since) = since else { return Vec::new() };
+    let since = [open, working].into_iter().flatten().filter_map(Condition::transition).max()?;
+    Some((condition, since, longest))
+}
+
+fn check(view: &View<'_>) -> Vec<Finding> {
+    let object = view.object;
+    let Some(now) = view.now else { return Vec::new() };
+    let Some((condition, since, longest)) = open(view) else { return Vec::new() };
     let lasting = now.since(since);
     let limit = longest + longest / 20 + PATIENCE;
     if lasting <= limit {

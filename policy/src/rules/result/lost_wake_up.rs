@@ -1,10 +1,15 @@
 use alloc::format;
 use alloc::vec::Vec;
 
+use plumb_queue::Step;
+
+use super::{aggregate_later_than_part, timer};
+use crate::decide::{self, Reason};
 use crate::declare_rule;
-use crate::finding::{Action, Finding};
+use crate::finding::Finding;
 use crate::pass::{Flavour, OutcomeType, Pass};
 use crate::rule::Check;
+use crate::time;
 
 declare_rule! {
     /// ## What it does
@@ -69,11 +74,21 @@ declare_rule! {
 }
 
 fn check(pass: &Pass<'_>) -> Vec<Finding> {
-    let Some(returned) = pass.returned else { return Vec::new() };
-    let owes = matches!(pass.action, Action::Requeue | Action::After(_));
-    if !owes || !returned.is_empty() || pass.outcome.is_none() {
+    let Some(returned) = pass.returned.filter(|returned| returned.is_empty()) else {
+        return Vec::new();
+    };
+    // A zero delay is a delay where the loop hands it to the queue; a mark that stops the object,
+    // and a part that was left out, are faults with rules of their own.
+    let schedules = pass.step(returned) != Step::Forget && pass.step(returned) != Step::Nothing;
+    let waits = pass.outcome == Some(OutcomeType::Waiting);
+    if !pass.next.owed
+        || schedules
+        || waits && decide::is_stalled(&pass.view)
+        || aggregate_later_than_part::earliest(pass).is_some()
+    {
         return Vec::new();
     }
+    let interval = "return RequeueAfter with the interval";
     let (work, remedy) = match pass.outcome {
         Some(OutcomeType::Canceled) => (
             "the pass was cancelled before its end",
@@ -91,10 +106,22 @@ fn check(pass: &Pass<'_>) -> Vec<Finding> {
             "only the finalizer was added",
             "return Requeue: true: a change of metadata alone is often filtered out",
         ),
+        Some(OutcomeType::Unfinished) => {
+            ("only a step was done", "return Requeue: true, or RequeueAfter with a short delay")
+        }
         Some(OutcomeType::Deleting) => {
             ("the deletion is not done", "return the error, or RequeueAfter")
         }
-        _ => ("the object is looked at by interval", "return RequeueAfter with the interval"),
+        Some(_) if pass.next.reason == Reason::SourceMoved => {
+            ("the pass worked on a revision that its source has left", "return Requeue: true")
+        }
+        Some(_) => {
+            if timer::pending(pass).is_some() && pass.flavour == Flavour::Classic {
+                return Vec::new();
+            }
+            ("the object is looked at by interval", interval)
+        }
+        None => ("the object is not settled", "return Requeue: true, or RequeueAfter"),
     };
     let queue = match pass.flavour {
         Flavour::Priority | Flavour::KubeRs => {
@@ -103,9 +130,14 @@ fn check(pass: &Pass<'_>) -> Vec<Finding> {
         Flavour::Classic => "the interval that was set before is all that may still wake it",
     };
     let returned = returned.text();
-    alloc::vec![
-        RULE.finding("/spec/result", format!("{work}, but {returned} schedules nothing"))
-            .beside("/spec/outcome", work)
-            .help(format!("{remedy}; {queue}")),
-    ]
+    let mut finding =
+        RULE.finding("/spec/result", format!("{work}, but {returned} schedules nothing"));
+    if pass.told {
+        finding = finding.beside("/spec/outcome", work);
+    }
+    if let Some(timer) = timer::pending(pass) {
+        let message = format!("set a timer of {}", time::readable(timer.delay));
+        finding = finding.beside(format!("/spec/earlier/{}/result", timer.place), message);
+    }
+    alloc::vec![finding.help(format!("{remedy}; {queue}"))]
 }
