@@ -6,3 +6,5 @@ pub mod guest;
 pub mod manifests;
 pub mod native;
 pub mod recorded;
+pub mod server;
+pub mod torn;

@@ -328,3 +328,22 @@ fn variants_are_written_where_asked() {
         fs::write(folder.join(format!("{name}.yaml")), stream(&documents)).unwrap();
     }
 }
+
+/// The files for other engines are YAML, and ask for doors that there are.
+#[test]
+fn examples_ask_for_doors_that_there_are() {
+    let folder = deploy().join("examples");
+    let read = |name: &str| {
+        let text = fs::read_to_string(folder.join(name)).unwrap();
+        manifests::read(&text).unwrap().pop().unwrap()
+    };
+    let provider = read("gatekeeper/provider.yaml");
+    assert_eq!(provider["spec"]["url"], "https://plumb.plumb-system.svc/gatekeeper");
+    let (template, constraint) =
+        (read("gatekeeper/template.yaml"), read("gatekeeper/constraint.yaml"));
+    assert_eq!(template["spec"]["crd"]["spec"]["names"]["kind"], constraint["kind"]);
+    assert!(template["spec"]["targets"][0]["rego"].as_str().unwrap().contains("\"plumb\""));
+    let call = &read("kyverno/policy.yaml")["spec"]["rules"][0]["context"][0]["apiCall"];
+    assert_eq!(call["service"]["url"], "https://plumb.plumb-system.svc/check");
+    assert_eq!(call["data"], json!([{"key": "object", "value": "{{ request.object }}"}]));
+}

@@ -1,199 +1,25 @@
 //! The webhook over real TLS on loopback.
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
+mod clients;
+mod hostile;
+mod manage;
+
 use std::fs;
-use std::net::SocketAddr;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
-use http_body_util::{BodyExt, Full};
-use hyper::body::Bytes;
-use hyper::header::CONTENT_TYPE;
-use hyper::{Request, StatusCode};
-use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper::StatusCode;
 use plumb_host::engine::{Engine, Policy};
-use plumb_host::webhook::config::Config;
-use plumb_host::webhook::server::{Bound, Certificate, ConfigSource, Options, serve};
-use plumb_host::webhook::tls::{Files, SelfSigned};
+use plumb_host::webhook::server::Certificate;
+use plumb_host::webhook::tls::Files;
 use plumb_tests::guest;
 use plumb_tests::recorded::reviews;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, RootCertStore};
+use plumb_tests::server::{Client, JSON, Protocol, SHORT, Server, plain};
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
-use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
-use tokio_rustls::TlsConnector;
-
-const JSON: &str = "application/json";
-
-/// The drain time of a server that nobody leaves in a hurry.
-const SHORT: Duration = Duration::from_millis(10);
-
-/// A server, and what its clients need to know.
-struct Server {
-    bound: Bound,
-    ca_pem: String,
-    stop: Option<oneshot::Sender<()>>,
-    done: JoinHandle<()>,
-}
-
-impl Server {
-    async fn start(policy: Policy, config: Option<PathBuf>) -> Self {
-        Self::draining(policy, config, SHORT).await
-    }
-
-    async fn draining(policy: Policy, config: Option<PathBuf>, drain: Duration) -> Self {
-        let certificate = SelfSigned::new(&["localhost".to_owned()]).unwrap();
-        let ca_pem = certificate.ca_pem.clone();
-        let certificate = Certificate::SelfSigned { certificate, client_ca: None };
-        Self::with(policy, config, certificate, ca_pem, drain).await
-    }
-
-    async fn with(
-        policy: Policy,
-        config: Option<PathBuf>,
-        certificate: Certificate,
-        ca_pem: String,
-        drain: Duration,
-    ) -> Self {
-        let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
-        let options = Options {
-            listen: any,
-            metrics_listen: any,
-            certificate,
-            threads: NonZeroUsize::new(2).unwrap(),
-            waiting: 64,
-            in_flight: 256,
-            body_limit_bytes: 1 << 20,
-            drain,
-            poll: Some(Duration::from_millis(20)),
-        };
-        let checker = Policy::embedded().unwrap();
-        let file = config.clone();
-        let source = ConfigSource {
-            file: config,
-            read: Box::new(move || match &file {
-                None => Ok(Config::default()),
-                Some(file) => Config::read(&fs::read_to_string(file).unwrap(), &checker),
-            }),
-        };
-        let (stop, stopped) = oneshot::channel::<()>();
-        let (tell, told) = oneshot::channel();
-        let done = tokio::spawn(async move {
-            let stop = async move {
-                let _ = stopped.await;
-            };
-            serve(policy, options, source, stop, |bound| tell.send(bound).unwrap()).await.unwrap();
-        });
-        Self { bound: told.await.unwrap(), ca_pem, stop: Some(stop), done }
-    }
-
-    async fn stop(mut self) {
-        self.stop.take().unwrap().send(()).unwrap();
-        self.done.await.unwrap();
-    }
-
-    async fn post(&self, path: &str, body: impl Into<Bytes>) -> (StatusCode, Value) {
-        let mut client = Client::connect(self.bound.judging, &self.ca_pem, Protocol::Http1).await;
-        client.post(path, JSON, body.into()).await.unwrap()
-    }
-
-    /// A metric's value: its whole line but the number.
-    async fn metric(&self, line: &str) -> Option<f64> {
-        let text = plain(self.bound.observing, "/metrics").await.1;
-        let found = text.lines().find_map(|found| found.strip_prefix(line)).map(str::trim);
-        found.map(|number| number.parse().unwrap())
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Protocol {
-    Http1,
-    Http2,
-}
-
-enum Client {
-    Http1(hyper::client::conn::http1::SendRequest<Full<Bytes>>),
-    Http2(hyper::client::conn::http2::SendRequest<Full<Bytes>>),
-}
-
-impl Client {
-    async fn connect(address: SocketAddr, ca_pem: &str, protocol: Protocol) -> Self {
-        let mut roots = RootCertStore::empty();
-        roots.add(CertificateDer::from_pem_slice(ca_pem.as_bytes()).unwrap()).unwrap();
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let mut config = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        config.alpn_protocols = vec![match protocol {
-            Protocol::Http1 => b"http/1.1".to_vec(),
-            Protocol::Http2 => b"h2".to_vec(),
-        }];
-        let stream = TcpStream::connect(address).await.unwrap();
-        let name = ServerName::try_from("localhost").unwrap();
-        let stream = TlsConnector::from(Arc::new(config)).connect(name, stream).await.unwrap();
-        let stream = TokioIo::new(stream);
-        match protocol {
-            Protocol::Http1 => {
-                let (client, connection) =
-                    hyper::client::conn::http1::handshake(stream).await.unwrap();
-                tokio::spawn(connection);
-                Self::Http1(client)
-            }
-            Protocol::Http2 => {
-                let handshake = hyper::client::conn::http2::handshake(TokioExecutor::new(), stream);
-                let (client, connection) = handshake.await.unwrap();
-                tokio::spawn(connection);
-                Self::Http2(client)
-            }
-        }
-    }
-
-    async fn post(
-        &mut self,
-        path: &str,
-        media: &str,
-        body: Bytes,
-    ) -> Result<(StatusCode, Value), hyper::Error> {
-        let request = Request::post(format!("https://localhost{path}"))
-            .header("host", "localhost")
-            .header(CONTENT_TYPE, media)
-            .body(Full::new(body))
-            .unwrap();
-        let response = match self {
-            Self::Http1(client) => {
-                client.ready().await?;
-                client.send_request(request).await?
-            }
-            Self::Http2(client) => {
-                client.ready().await?;
-                client.send_request(request).await?
-            }
-        };
-        let status = response.status();
-        let body = response.into_body().collect().await?.to_bytes();
-        Ok((status, serde_json::from_slice(&body).unwrap_or(Value::Null)))
-    }
-}
-
-async fn plain(address: SocketAddr, path: &str) -> (StatusCode, String) {
-    let stream = TokioIo::new(TcpStream::connect(address).await.unwrap());
-    let (mut client, connection) =
-        hyper::client::conn::http1::handshake::<_, Full<Bytes>>(stream).await.unwrap();
-    tokio::spawn(connection);
-    let request = Request::get(path).header("host", "localhost").body(Full::default()).unwrap();
-    let response = client.send_request(request).await.unwrap();
-    let status = response.status();
-    let body = response.into_body().collect().await.unwrap().to_bytes();
-    (status, String::from_utf8(body.to_vec()).unwrap())
-}
 
 fn review(object: &Value) -> Value {
     json!({
@@ -212,8 +38,8 @@ fn sized(large: bool) -> String {
     review(&json!({ "kind": "W", "a": filler })).to_string()
 }
 
-fn small_objects_misbehave(body: &str) -> Policy {
-    let module = guest::module(body, "")
+fn small_objects_misbehave(body: &str, functions: &str) -> Policy {
+    let module = guest::module(body, functions)
         .replace("(i32.eqz (local.get 1))", "(i32.lt_u (local.get 1) (i32.const 60))");
     let engine = Engine::new(8).unwrap();
     engine.load_bytes(&guest::component(&module, &guest::contract())).unwrap()
@@ -226,7 +52,7 @@ async fn every_recorded_review_is_answered() {
         let mut client = Client::connect(server.bound.judging, &server.ca_pem, protocol).await;
         for (name, review) in reviews("admission-") {
             for door in ["/validate", "/mutate"] {
-                let body = Bytes::from(review.to_string());
+                let body = review.to_string().into();
                 let (status, answer) = client.post(door, JSON, body).await.unwrap();
                 assert_eq!(status, StatusCode::OK, "{name} {door}: {answer}");
                 assert_eq!(answer["apiVersion"], "admission.k8s.io/v1", "{name}");
@@ -370,10 +196,16 @@ async fn bad_requests_get_a_clear_refusal_and_harm_nobody() {
     let mut client = Client::connect(server.bound.judging, &server.ca_pem, Protocol::Http2).await;
     let other =
         review(&json!({})).to_string().replace("admission.k8s.io/v1", "admission.k8s.io/v1beta1");
+    let other_kind = review(&json!({})).to_string().replace("AdmissionReview", "ConversionReview");
+    let no_request = r#"{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}"#.to_owned();
     let cases = [
         ("/validate", JSON, "{".to_owned(), StatusCode::BAD_REQUEST),
         ("/validate", JSON, "[]".to_owned(), StatusCode::BAD_REQUEST),
         ("/mutate", JSON, other, StatusCode::BAD_REQUEST),
+        ("/validate", JSON, other_kind, StatusCode::BAD_REQUEST),
+        ("/validate", JSON, no_request, StatusCode::BAD_REQUEST),
+        ("/mutate", JSON, sized(false)[..60].to_owned(), StatusCode::BAD_REQUEST),
+        ("/mutate", "", sized(false), StatusCode::UNSUPPORTED_MEDIA_TYPE),
         ("/validate", "text/plain", sized(false), StatusCode::UNSUPPORTED_MEDIA_TYPE),
         ("/validate", JSON, "x".repeat(2 << 20), StatusCode::PAYLOAD_TOO_LARGE),
         ("/nowhere", JSON, "{}".to_owned(), StatusCode::NOT_FOUND),
@@ -418,37 +250,11 @@ async fn plain_json_is_what_evaluate_json_answers() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hostile_policy_is_never_a_pass_and_harms_nobody() {
-    let hostile = [
-        ("out-of-time", "(loop $forever (br $forever)) unreachable"),
-        ("trapped", "unreachable"),
-        ("contract", "i32.const -8"),
-    ];
-    for (outcome, body) in hostile {
-        let server = Server::start(small_objects_misbehave(body), None).await;
-        for _ in 0..3 {
-            let (status, answer) = server.post("/validate", sized(false)).await;
-            assert_eq!(status, StatusCode::OK, "{outcome}");
-            assert_eq!(answer["response"]["allowed"], true, "fail open by default");
-            let warning = answer["response"]["warnings"][0].as_str().unwrap();
-            assert!(warning.contains("could not judge"), "{outcome}: {warning}");
-            let (_, answer) = server.post("/validate", sized(true)).await;
-            assert_eq!(answer["response"]["warnings"], Value::Null, "{outcome}");
-        }
-        let metric = format!(r#"plumb_evaluations_total{{door="validate",outcome="{outcome}"}}"#);
-        assert_eq!(server.metric(&metric).await, Some(3.0), "{outcome}");
-        let passes = r#"plumb_evaluations_total{door="validate",outcome="ok"}"#;
-        assert_eq!(server.metric(passes).await, Some(3.0), "{outcome}");
-        server.stop().await;
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn a_failed_evaluation_denies_on_request() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("plumb.json");
     fs::write(&file, r#"{"webhook": {"onError": "deny"}}"#).unwrap();
-    let server = Server::start(small_objects_misbehave("unreachable"), Some(file)).await;
+    let server = Server::start(small_objects_misbehave("unreachable", ""), Some(file)).await;
     let (_, answer) = server.post("/validate", sized(false)).await;
     assert_eq!(answer["response"]["allowed"], false);
     assert_eq!(answer["response"]["status"]["code"], 500);
@@ -518,6 +324,23 @@ async fn a_certificate_is_swapped_under_load_without_a_failed_request() {
     assert_eq!(before.0, StatusCode::OK);
     let mut kept = Client::connect(server.bound.judging, &ca_pem, Protocol::Http2).await;
 
+    // Connections of before the swap, which go on asking through it.
+    let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let mut load = Vec::new();
+    for protocol in [Protocol::Http1, Protocol::Http2, Protocol::Http1, Protocol::Http2] {
+        let mut client = Client::connect(server.bound.judging, &ca_pem, protocol).await;
+        let stop = Arc::clone(&stop);
+        load.push(tokio::spawn(async move {
+            let mut answered = 0;
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                let (status, _) = client.post("/validate", JSON, sized(true).into()).await.unwrap();
+                assert_eq!(status, StatusCode::OK);
+                answered += 1;
+            }
+            answered
+        }));
+    }
+
     let swap = folder.path().join("..data_tmp");
     symlink(&second, &swap).unwrap();
     fs::rename(&swap, &data).unwrap();
@@ -528,6 +351,10 @@ async fn a_certificate_is_swapped_under_load_without_a_failed_request() {
         server.metric(reloaded).await == Some(1.0)
     })
     .await;
+    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    for client in load {
+        assert!(client.await.unwrap() > 0);
+    }
     server.ca_pem = second_ca_pem;
     assert_eq!(server.post("/validate", sized(true)).await.0, StatusCode::OK);
 
