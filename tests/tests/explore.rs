@@ -1,7 +1,7 @@
 //! Scenarios end as they say, under every queue; an independent model checker counts the same
 //! states and finds the same shortest way; what is recorded is judged as what it is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -10,6 +10,7 @@ use plumb_host::explore::{
     self, Decided, Exploration, Limits, Model, Scenario, Space, State, Stop, Verdict, unmet,
 };
 use plumb_queue::Flavour;
+use plumb_tests::generated;
 use serde_json::{Value, json};
 use stateright::Checker;
 
@@ -228,10 +229,11 @@ fn an_independent_checker_counts_the_same_states() {
     }
 }
 
-/// What is recorded is a history that the policy can judge.
+/// What is recorded is a history that ends as it was found.
 #[test]
-fn recorded_traces_are_possible_histories() {
-    let mut agree = 0;
+fn recorded_traces_end_as_they_were_found() {
+    // By the rules of a queue trace an object that is being deleted is owed one pass and no more.
+    let known = ["suspended-deletion.unfixed.yaml"];
     for (file, scenario) in scenarios() {
         for queue in QUEUES {
             let exploration = explore(&scenario, queue, &Limits::default());
@@ -240,18 +242,196 @@ fn recorded_traces_are_possible_histories() {
             let report = plumb_policy::evaluate::evaluate(&request)
                 .unwrap_or_else(|fault| panic!("{file} under {queue}: {fault}\n{history:#}"));
             let report: Value = serde_json::from_str(&report).expect("JSON");
-            let expected = match exploration.verdict {
-                Verdict::Stuck => "stuck",
-                Verdict::Lasso => "hot",
-                _ => continue,
-            };
-            agree += usize::from(report["state"] == expected);
-            if file == FOUNDING || file.starts_with("stale-") {
-                assert_eq!(report["state"], expected, "{file} under {queue}");
+            let end = report["state"].as_str().expect("a word");
+            let verdict = exploration.verdict;
+            assert_eq!(
+                verdict.is_end(end),
+                !known.contains(&&*file),
+                "{file} under {queue}: {} ends {end}",
+                verdict.word()
+            );
+            // Asleep is as bad as stuck only where the scenario's patience or a trap says so.
+            if verdict == Verdict::Stuck && exploration.asleep.is_none() && file != known[0] {
+                assert_eq!(end, "stuck", "{file} under {queue}");
             }
         }
     }
-    assert!(agree >= 25, "{agree} recorded traces are judged as they were found");
+}
+
+/// What `docs/explore.md` tells with traces is so.
+#[test]
+fn the_guide_tells_the_traces_that_are_found() {
+    let guide = read_doc("explore.md");
+    let is_told = |exploration: &Exploration, what: &str| {
+        for step in &exploration.trace {
+            let line = format!("{:>2} {}", step.step, step.text);
+            assert!(guide.lines().any(|told| told == line), "{what} lacks\n{line}");
+        }
+    };
+    let doubled = read("cancelled-health-check.requeue-doubled.yaml");
+    let found = explore(&doubled, Flavour::Classic, &Limits::default());
+    assert_eq!(found.verdict, Verdict::Doubled);
+    is_told(&found, "the second pass of a revision");
+
+    for queue in QUEUES {
+        for form in ["requeue", "requeue-no-interval"] {
+            let scenario = read(&format!("stale-own-status.{form}.yaml"));
+            let found = explore(&scenario, queue, &exhaustive());
+            assert_eq!((found.verdict, found.stuck_states), (Verdict::Clean, 0), "{form}, {queue}");
+            assert!(found.is_complete());
+        }
+        let scenario = read("stale-own-status.new-only-no-interval.yaml");
+        assert_eq!(explore(&scenario, queue, &Limits::default()).verdict, Verdict::Stuck);
+    }
+    let scenario = read("stale-own-status.new-only-no-interval.yaml");
+    is_told(&explore(&scenario, Flavour::Priority, &Limits::default()), "the dropped event");
+}
+
+/// The worked example: from the report to the fixes.
+#[test]
+fn the_example_of_the_guide_ends_as_the_guide_says() {
+    let guide = read_doc("explore.md");
+    let example = guide.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next());
+    let example = example.expect("a scenario");
+    let found = |text: &str| {
+        let scenario = scenario(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        QUEUES.map(|queue| {
+            let found = explore(&scenario, queue, &Limits::default());
+            (found.verdict, found.trace.len(), found.asleep)
+        })
+    };
+    let with = |from: &str, to: &str| {
+        assert!(example.contains(from), "{from}");
+        found(&example.replace(from, to))
+    };
+    assert_eq!(found(example), [(Verdict::Stuck, 7, None); 3]);
+    let scenario = scenario(example).expect("a scenario");
+    for step in explore(&scenario, Flavour::Priority, &Limits::default()).trace {
+        let words: String = step.text.split_whitespace().collect();
+        let guide: String = guide.split_whitespace().filter(|word| *word != "│").collect();
+        assert!(guide.contains(&words), "{}", step.text);
+    }
+    let later = with("waiting: {}", "waiting: {requeueAfter: 30s}");
+    assert_eq!(later, [(Verdict::Clean, 0, Some(30_000)); 3]);
+    let wider = with(
+        "passes: old.revision != new.revision",
+        "passes: old.revision != new.revision || old.ready != new.ready",
+    );
+    assert_eq!(wider, [(Verdict::Clean, 0, None); 3]);
+}
+
+/// Every field of the language is in the guide.
+#[test]
+fn the_guide_names_every_field() {
+    let guide = read_doc("explore.md");
+    let code = guide.split('`').skip(1).step_by(2);
+    let told: BTreeSet<&str> =
+        code.flat_map(|code| code.split(|c: char| !c.is_alphanumeric())).collect();
+    let wrong = |path: &[&str], inner: Value| {
+        let mut value = inner;
+        for name in path.iter().rev() {
+            value = match name.strip_suffix("[]") {
+                Some(name) => json!({ name: [value] }),
+                None => json!({ *name: value }),
+            };
+        }
+        let mut spec = json!({ "owed": { "x": "true" } });
+        spec.as_object_mut().expect("a map").extend(value.as_object().expect("a map").clone());
+        let document = json!({
+            "apiVersion": "plumb.dev/v1alpha1", "kind": "Scenario", "metadata": { "name": "x" },
+            "spec": spec,
+        });
+        Scenario::from_json(&document).expect_err("it is refused").to_string()
+    };
+    let unknown = json!({ "nobody knows": 1 });
+    let of = |name: &str, more: Value| {
+        let mut value = more;
+        value[name] = Value::from(1);
+        value
+    };
+    let controller = json!({ "reconciles": "a", "reconcile": [], "results": {} });
+    let controller_with = |field: &str, value: Value| {
+        let mut controller = controller.clone();
+        controller[field] = value;
+        controller
+    };
+    let unknown_in = |mut value: Value| {
+        value["nobody knows"] = Value::from(1);
+        value
+    };
+    let errors = [
+        wrong(&[], unknown.clone()),
+        wrong(&["expect"], unknown.clone()),
+        wrong(&["backoff"], unknown.clone()),
+        wrong(&["record"], unknown.clone()),
+        wrong(&["objects", "a"], of("nobody knows", json!({ "fields": {} }))),
+        wrong(&["doubled"], unknown_in(json!({ "at": "a", "when": "true" }))),
+        wrong(&["world[]"], unknown_in(json!({ "name": "a", "touch": "a" }))),
+        wrong(&["controllers", "a"], unknown_in(controller.clone())),
+        wrong(
+            &["controllers", "a"],
+            controller_with("watches", json!([unknown_in(json!({ "of": "a" }))])),
+        ),
+        wrong(&["controllers", "a"], controller_with("results", json!({ "a": unknown.clone() }))),
+        wrong(
+            &["controllers", "a"],
+            controller_with("reconcile", json!([unknown_in(json!({ "write": {} }))])),
+        ),
+        wrong(
+            &["controllers", "a"],
+            controller_with("reconcile", json!([unknown_in(json!({ "read": "a" }))])),
+        ),
+    ];
+    for error in errors {
+        let known = error.split("known here: ").nth(1).unwrap_or_else(|| panic!("{error}"));
+        for field in known.split(", ") {
+            assert!(told.contains(field), "`{field}` of {error}");
+        }
+    }
+}
+
+/// `docs/scenarios.md`: every scenario, and what is found under each queue.
+#[test]
+fn the_table_of_scenarios_is_what_is_found() {
+    let mut page = String::from(
+        "# Scenarios\n\n\
+         What `plumb explore --queue all` finds in each scenario of `fixtures/scenarios`, written by \
+         a\ntest. A cell is the verdict with the length of the shortest trace, or the longest sleep \
+         with\nsomething owed; then states, transitions and depth, up to the first bad state where \
+         it is stuck;\nthen how often the policy was asked, where it is.\n\n\
+         | scenario | bits | classic | priority | kube-rs |\n| --- | --- | --- | --- | --- |\n",
+    );
+    for (file, scenario) in scenarios() {
+        let found = QUEUES.map(|queue| explore(&scenario, queue, &Limits::default()));
+        let name = file.trim_end_matches(".yaml");
+        let bits = found.iter().map(|found| found.bits).max().unwrap_or_default();
+        page += &format!("| [{name}](../fixtures/scenarios/{file}) | {bits} |");
+        for found in &found {
+            page += &format!(" {} |", cell(found));
+        }
+        page.push('\n');
+    }
+    generated::check("docs", &[("scenarios.md".to_owned(), page)], false)
+        .unwrap_or_else(|difference| panic!("{difference}"));
+}
+
+fn cell(found: &Exploration) -> String {
+    let sleep = found
+        .notes
+        .iter()
+        .find_map(|note| note.strip_prefix("with something owed, the longest sleep is "));
+    let verdict = match (found.verdict, sleep) {
+        (Verdict::Clean, None) => "clean".to_owned(),
+        (Verdict::Clean, Some(sleep)) => format!("clean, asleep {sleep}"),
+        (verdict, _) => format!("**{}** in {}", verdict.word(), found.trace.len()),
+    };
+    let asked = if found.asked == 0 { String::new() } else { format!("; asked {}", found.asked) };
+    format!("{verdict}<br>{} · {} · {}{asked}", found.states, found.transitions, found.depth)
+}
+
+fn read_doc(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+    fs::read_to_string(folder.join(name)).expect("readable")
 }
 
 /// The words for what is wrong with a scenario, and where.

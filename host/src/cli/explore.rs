@@ -1,7 +1,7 @@
 //! `plumb explore`
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -9,7 +9,7 @@ use plumb_queue::Flavour;
 use serde_json::{Value, json};
 
 use super::policy::{PolicyArguments, SettingsArguments};
-use super::{heading, say, say_error, width};
+use super::{heading, say, say_error, say_note, width};
 use crate::engine::{Action, Policy, Severity};
 use crate::error::Error;
 use crate::exit::Exit;
@@ -33,8 +33,11 @@ pub(super) struct Arguments {
     /// How the result is written.
     #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     format: Format,
-    /// Write the trace that was found to this file, as a fixture of kind `QueueTrace`.
-    #[arg(long, value_name = "FILE", help_heading = heading::OUTPUT)]
+    /// Write what was found as a fixture of kind `QueueTrace`; several into a folder of this name.
+    ///
+    /// With one scenario and one queue this is a file, unless a folder of this name exists. In a
+    /// folder each trace has the name of its scenario and queue. What is clean writes nothing.
+    #[arg(long, value_name = "PATH", help_heading = heading::OUTPUT)]
     record: Option<PathBuf>,
     /// States at most.
     #[arg(long, value_name = "N", default_value_t = Limits::default().states, help_heading = heading::LIMITS)]
@@ -98,7 +101,7 @@ impl Arguments {
             for document in documents {
                 match document {
                     Err(error) => complain(&error),
-                    Ok(document) => match read(&document) {
+                    Ok(document) => match self.read(&document) {
                         Ok(found) => scenarios.extend(found),
                         Err(error) => complain(&error),
                     },
@@ -110,11 +113,7 @@ impl Arguments {
             return Err(Error::Usage(message.to_owned()));
         }
         let runs = scenarios.iter().flat_map(|scenario| {
-            let queues: Vec<Flavour> = match &*self.queue {
-                [] => vec![scenario.queue],
-                names => names.iter().flat_map(|name| name.flavours()).copied().collect(),
-            };
-            queues.into_iter().map(move |queue| (scenario, queue))
+            self.queues(scenario).into_iter().map(move |queue| (scenario, queue))
         });
         let runs: Vec<(&Scenario, Flavour)> = runs.collect();
         let mut policy = Asked { arguments: self, loaded: None };
@@ -136,19 +135,93 @@ impl Arguments {
                 Format::Mermaid => explore::mermaid(&exploration),
                 Format::Svg => explore::svg(&exploration),
             })?;
-            if let Some(file) = &self.record {
-                if runs.len() > 1 {
-                    let message = "--record takes one scenario and one queue";
-                    return Err(Error::Usage(message.to_owned()));
-                }
-                let text = policy.record(scenario, &exploration)?;
-                fs::write(file, text).map_err(|source| Error::Output {
-                    target: file.display().to_string(),
-                    source,
-                })?;
+            if let Some(path) = &self.record {
+                self.record(path, runs.len() > 1, scenario, &exploration, &mut policy)?;
             }
         }
         Ok(exit)
+    }
+
+    /// The queues to explore a scenario under, each once.
+    fn queues(&self, scenario: &Scenario) -> Vec<Flavour> {
+        let mut queues = vec![];
+        for queue in self.queue.iter().flat_map(|name| name.flavours()) {
+            if !queues.contains(queue) {
+                queues.push(*queue);
+            }
+        }
+        if queues.is_empty() { vec![scenario.queue] } else { queues }
+    }
+
+    /// Writes the trace, if there is one that a history of one queue can tell.
+    fn record(
+        &self,
+        path: &Path,
+        are_many: bool,
+        scenario: &Scenario,
+        exploration: &Exploration,
+        policy: &mut Asked<'_>,
+    ) -> Result<(), Error> {
+        let output = |source| Error::Output { target: path.display().to_string(), source };
+        if exploration.trace.is_empty() {
+            return Ok(());
+        }
+        let history = match explore::history(exploration) {
+            Ok(history) => history,
+            Err(why) => {
+                say_note(&why);
+                return Ok(());
+            }
+        };
+        let (text, end) = policy.record(scenario, exploration, &history)?;
+        if !exploration.verdict.is_end(&end) {
+            say_note(&format!(
+                "{} ({} queue) is {}, and its recorded history ends {end}: a queue trace \
+                 knows the status, the sources and the changes of an object, not all of `owed`",
+                scenario.name,
+                exploration.queue,
+                exploration.verdict.word()
+            ));
+        }
+        let file = if are_many || path.is_dir() {
+            fs::create_dir_all(path).map_err(output)?;
+            path.join(format!("{}.{}.yaml", file_name(&scenario.name), exploration.queue))
+        } else {
+            path.to_owned()
+        };
+        fs::write(&file, text)
+            .map_err(|source| Error::Output { target: file.display().to_string(), source })
+    }
+
+    /// The scenarios of one document.
+    fn read(&self, document: &Document) -> Result<Vec<Scenario>, Unreadable> {
+        let mut scenarios = vec![];
+        for item in &document.items {
+            let ItemKind::Scenario(json) = &item.kind else { continue };
+            let unreadable = |line: usize, message: String| Unreadable {
+                input: document.input.clone(),
+                document: Some(document.number),
+                line: Some(line),
+                message,
+            };
+            let value: Value = serde_json::from_str(json)
+                .map_err(|error| unreadable(document.line, error.to_string()))?;
+            let check = |scenario: Scenario| {
+                for queue in self.queues(&scenario) {
+                    explore::Model::new(&scenario, queue)?;
+                }
+                Ok(scenario)
+            };
+            let scenario = Scenario::from_json(&value).and_then(check).map_err(|error| {
+                let pointer = format!("{}{}", item.base, pointer(&error.path));
+                let at =
+                    locate(document, &pointer).map_or(0, |at| at.key.unwrap_or(at.value).start);
+                let lines = document.text[..at].matches('\n').count();
+                unreadable(document.line + lines, error.to_string())
+            })?;
+            scenarios.push(scenario);
+        }
+        Ok(scenarios)
     }
 
     fn explore(
@@ -187,13 +260,12 @@ struct Asked<'a> {
 
 impl Asked<'_> {
     fn policy(&mut self) -> Result<&(Policy, String), Error> {
-        let loaded = match self.loaded.take() {
-            Some(loaded) => loaded,
-            None => {
-                let policy = self.arguments.policy.load()?;
-                let settings = self.arguments.settings.load(&policy)?;
-                (policy, settings)
-            }
+        let loaded = if let Some(loaded) = self.loaded.take() {
+            loaded
+        } else {
+            let policy = self.arguments.policy.load()?;
+            let settings = self.arguments.settings.load(&policy)?;
+            (policy, settings)
         };
         Ok(self.loaded.insert(loaded))
     }
@@ -211,14 +283,19 @@ impl Asked<'_> {
         })
     }
 
-    /// The trace as a fixture that expects what the policy says of it.
-    fn record(&mut self, scenario: &Scenario, exploration: &Exploration) -> Result<String, Error> {
-        let history = explore::history(exploration).map_err(Error::Usage)?;
+    /// The trace as a fixture that expects what the policy says of it, and the ending.
+    fn record(
+        &mut self,
+        scenario: &Scenario,
+        exploration: &Exploration,
+        history: &Value,
+    ) -> Result<(String, String), Error> {
         let (policy, settings) = self.policy()?;
         let report = policy
             .trace(&history.to_string(), settings)
             .map_err(|source| Error::Evaluation { task: "judge the recorded trace", source })?;
         let mut end = json!({ "state": report.state });
+        let state = end["state"].as_str().unwrap_or_default().to_owned();
         if let Some(until) = report.until {
             end["until"] = Value::from(until);
         }
@@ -233,34 +310,13 @@ impl Asked<'_> {
         if !findings.is_empty() {
             expectation["findings"] = Value::Array(findings);
         }
-        Ok(explore::fixture(scenario, exploration, &history, Some(expectation)))
+        Ok((explore::fixture(scenario, exploration, history, Some(expectation)), state))
     }
 }
 
-/// The scenarios of one document.
-fn read(document: &Document) -> Result<Vec<Scenario>, Unreadable> {
-    let mut scenarios = vec![];
-    for item in &document.items {
-        let ItemKind::Scenario(json) = &item.kind else { continue };
-        let unreadable = |line: usize, message: String| Unreadable {
-            input: document.input.clone(),
-            document: Some(document.number),
-            line: Some(line),
-            message,
-        };
-        let value: Value = serde_json::from_str(json)
-            .map_err(|error| unreadable(document.line, error.to_string()))?;
-        let check =
-            |scenario: Scenario| explore::Model::new(&scenario, scenario.queue).map(|_| scenario);
-        let scenario = Scenario::from_json(&value).and_then(check).map_err(|error| {
-            let pointer = format!("{}{}", item.base, pointer(&error.path));
-            let at = locate(document, &pointer).map_or(0, |at| at.key.unwrap_or(at.value).start);
-            let lines = document.text[..at].matches('\n').count();
-            unreadable(document.line + lines, error.to_string())
-        })?;
-        scenarios.push(scenario);
-    }
-    Ok(scenarios)
+/// A name that stays in its folder.
+fn file_name(name: &str) -> String {
+    name.replace(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_' | '.'), "-")
 }
 
 /// `spec.watches[0].of` as a JSON Pointer. Names with dots in them lead to their parent.

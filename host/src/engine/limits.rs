@@ -21,6 +21,14 @@ pub const FUEL_BASE: u64 = 2_000_000;
 /// after 2 ms for an object of 3 kB and after 40 ms for one of 300 kB.
 pub const FUEL_PER_BYTE: u64 = 200;
 
+/// Fuel for each byte of a queue history: an event of a source concerns each key that depends on
+/// it, so the work grows with the product of both. The embedded policy needs some 2,000 where ten
+/// thousand events concern 256 keys each.
+pub const TRACE_FUEL_PER_BYTE: u64 = 5_000;
+
+/// Fuel that no queue history gets beyond what its size alone gives: about 6 s.
+pub const TRACE_FUEL_MAX: u64 = 10_000_000_000;
+
 /// What the catalogue counts as, in bytes of input: its answer does not grow with what is asked. The
 /// embedded policy needs some 10 units of fuel for each byte of its manual.
 pub const CATALOGUE_BYTES: usize = 128 << 10;
@@ -58,6 +66,12 @@ pub(super) const RESIDENT_BYTES_BLIND: usize = 256 << 10;
 /// The fuel for an input of so many bytes.
 pub(super) fn fuel(input_bytes: usize) -> u64 {
     FUEL_BASE.saturating_add(FUEL_PER_BYTE.saturating_mul(input_bytes as u64))
+}
+
+/// The fuel for a queue history of so many bytes.
+pub(super) fn trace_fuel(input_bytes: usize) -> u64 {
+    let large = FUEL_BASE.saturating_add(TRACE_FUEL_PER_BYTE.saturating_mul(input_bytes as u64));
+    large.min(TRACE_FUEL_MAX).max(fuel(input_bytes))
 }
 
 /// The linear memory for an input of so many bytes.

@@ -101,7 +101,8 @@ impl Policy {
     /// Judges a recorded queue history (JSON, `kind: QueueTrace`).
     pub fn trace(&self, trace: &str, settings: &str) -> Result<Report, Error> {
         let input_bytes = trace.len() + settings.len();
-        self.call(input_bytes, |guest, store| guest.call_trace(store, trace, settings))
+        let fuel = limits::trace_fuel(input_bytes);
+        self.call_with(fuel, input_bytes, |guest, store| guest.call_trace(store, trace, settings))
     }
 
     /// The catalogue of rules, ordered by id.
@@ -145,11 +146,20 @@ impl Policy {
         input_bytes: usize,
         function: impl FnOnce(&Guest, &mut Store<Guard>) -> wasmtime::Result<Result<T, F>>,
     ) -> Result<T, Error> {
+        self.call_with(limits::fuel(input_bytes), input_bytes, function)
+    }
+
+    /// The same with another budget than the usual one.
+    fn call_with<T, F: Into<Error>>(
+        &self,
+        fuel: u64,
+        input_bytes: usize,
+        function: impl FnOnce(&Guest, &mut Store<Guard>) -> wasmtime::Result<Result<T, F>>,
+    ) -> Result<T, Error> {
         let mut live = match self.take_kept() {
             Some(live) => live,
             None => self.instantiate(input_bytes)?,
         };
-        let fuel = limits::fuel(input_bytes);
         let Live { store, guest } = &mut live;
         store.data_mut().limit_bytes = limits::memory(input_bytes);
         let answer = store

@@ -287,6 +287,11 @@ fn read_record(node: &Node<'_>) -> Result<Record> {
             record.sources.push((object.to_owned(), node.text()?.to_owned(), node.path));
         }
     }
+    if let Some(node) = fields.optional("every") {
+        for node in node.one_or_more() {
+            record.every.push((node.text()?.to_owned(), node.path));
+        }
+    }
     if let Some(node) = fields.optional("status") {
         for (name, node) in node.entries()? {
             Node::new(&Value::from(name), &*node.path).word(&STATUS)?;

@@ -175,6 +175,9 @@ fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
+/// Decimals that a duration may have.
+const MOST_DECIMALS: usize = 9;
+
 /// Parses a Go duration into milliseconds; a positive span below one is one.
 fn parse_duration(text: &str) -> Option<i64> {
     let (sign, mut rest) = match text.strip_prefix('-') {
@@ -189,11 +192,11 @@ fn parse_duration(text: &str) -> Option<i64> {
     }
     let mut nanos: i128 = 0;
     while !rest.is_empty() {
-        let digits = rest.find(|c: char| !c.is_ascii_digit())?;
-        let count: i128 = rest[..digits].parse().ok()?;
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let (whole, fraction) = rest[..digits].split_once('.').unwrap_or((&rest[..digits], ""));
         rest = &rest[digits..];
         let end = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
-        let unit = match &rest[..end] {
+        let unit: i128 = match &rest[..end] {
             "ns" => 1,
             "us" | "µs" => 1_000,
             "ms" => 1_000_000,
@@ -202,7 +205,16 @@ fn parse_duration(text: &str) -> Option<i64> {
             "h" => 3_600_000_000_000,
             _ => return None,
         };
+        let count = if whole.is_empty() { 0 } else { whole.parse::<i128>().ok()? };
         nanos = nanos.checked_add(count.checked_mul(unit)?)?;
+        if whole.is_empty() && fraction.is_empty() || fraction.len() > MOST_DECIMALS {
+            return None;
+        }
+        if !fraction.is_empty() {
+            let parts = fraction.parse::<u64>().ok()?;
+            let scale = 10_i128.pow(u32::try_from(fraction.len()).ok()?);
+            nanos = nanos.checked_add(i128::from(parts) * unit / scale)?;
+        }
         rest = &rest[end..];
     }
     let millis = nanos / 1_000_000 + i128::from(nanos % 1_000_000 != 0);
@@ -237,4 +249,32 @@ impl Display for Span {
 fn fraction(millis: u64) -> String {
     let text = format!("{}.{:03}", millis / 1000, millis % 1000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_read_as_they_are_written() {
+        for (text, millis) in [
+            ("750ms", 750),
+            ("1.5s", 1500),
+            ("1h30m", 5_400_000),
+            ("-3s", -3000),
+            ("0", 0),
+            ("10us", 1),
+            (".5m", 30_000),
+            ("12.002s", 12_002),
+        ] {
+            assert_eq!(parse_duration(text), Some(millis), "{text}");
+        }
+        for text in ["", "5", "1.5", ".s", "s", "1.2.3s", "1d", "1.-5s", "-"] {
+            assert_eq!(parse_duration(text), None, "{text}");
+        }
+        for millis in [1, 999, 1000, 1500, 59_999, 60_000, 90_500, 3_600_001, 2_592_000_000] {
+            let text = Span(millis).to_string();
+            assert_eq!(parse_duration(&text), i64::try_from(millis).ok(), "{text}");
+        }
+    }
 }

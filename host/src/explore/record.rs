@@ -48,6 +48,8 @@ pub(super) enum Said {
 pub(super) struct Manner {
     /// Of each kind, the fields that tell its states apart, as bits.
     sources: Vec<u64>,
+    /// The kinds of which every state counts.
+    every: Vec<usize>,
     status: Vec<(String, Said)>,
 }
 
@@ -84,7 +86,8 @@ impl Manner {
             };
             status.push((name, said));
         }
-        Ok(Self { sources, status })
+        let every = scenario.record.every.iter().map(|(object, path)| names.kind(object, path));
+        Ok(Self { sources, every: every.collect::<Result<_>>()?, status })
     }
 }
 
@@ -131,12 +134,19 @@ impl Model {
             is_first: true,
         };
         let sources = recorder.sources(&initial);
-        let objects = recorder.objects(&initial);
+        let mut objects = recorder.objects(&initial);
+        let mut claims = Claims::default();
         let mut before = initial;
         for (edge, after) in moves {
             recorder.is_first = true;
             recorder.tell(&before, edge, after)?;
+            claims.note(edge, self.owed(after), recorder.now);
             before = *after;
+        }
+        for (object, since) in objects.iter_mut().zip(claims.since) {
+            if let Some(since) = since {
+                object["due"] = Value::from(Span(since).to_string());
+            }
         }
         let settings = &self.settings;
         let mut queue = json!({
@@ -152,6 +162,26 @@ impl Model {
             queue["errorPolicy"] = Value::from(policy);
         }
         Ok(Recording { queue, sources, objects, events: recorder.events })
+    }
+}
+
+/// Since when each key owes what no pass has begun after: a history that knows nothing of it can
+/// still say that the key is due then.
+#[derive(Default)]
+struct Claims {
+    since: [Option<Millis>; MAX_KEYS],
+}
+
+impl Claims {
+    fn note(&mut self, edge: &Edge, owed: u8, now: Millis) {
+        for (key, since) in self.since.iter_mut().enumerate() {
+            let is_taken = edge.step.verb == Verb::Get && usize::from(edge.step.key) == key;
+            if owed & (1 << key) == 0 || is_taken {
+                *since = None;
+            } else if edge.step.verb == Verb::World {
+                since.get_or_insert(now);
+            }
+        }
     }
 }
 
@@ -190,6 +220,9 @@ impl Recorder<'_> {
                 });
                 if !is_watched {
                     source["watched"] = Value::from(false);
+                }
+                if self.model.manner.every.contains(&kind) {
+                    source["everyRevision"] = Value::from(true);
                 }
                 sources.push(source);
             }

@@ -210,15 +210,14 @@ fn find<const N: usize>(model: &Model, graph: &Graph<N>) -> Vec<Find<N>> {
     let concrete = |state: usize| {
         stem(model, graph, state).last().map_or_else(|| model.initial(), |(_, state)| *state)
     };
-    let (lasso, trap) = match graph.stopped {
-        Some(Stop::Found) => (None, None),
-        _ => {
-            let components = Components::new(graph);
-            (
-                cycles::lasso(model, graph, &components, &concrete),
-                cycles::trap(model, graph, &components, &concrete),
-            )
-        }
+    let (lasso, trap) = if graph.stopped == Some(Stop::Found) {
+        (None, None)
+    } else {
+        let components = Components::new(graph);
+        (
+            cycles::lasso(model, graph, &components, &concrete),
+            cycles::trap(model, graph, &components, &concrete),
+        )
     };
     let overslept = finds.overslept.map(|(sleep, state)| {
         (state, format!("something is owed, and the key sleeps for up to {}", Span(sleep)))

@@ -51,6 +51,8 @@ pub struct Scenario {
 pub(super) struct Record {
     /// Of each source, the field that tells its states apart. Without it all fields do.
     pub(super) sources: Vec<(String, String, String)>,
+    /// Sources of which every state has to be seen by a pass, not only the newest.
+    pub(super) every: Vec<(String, String)>,
     /// What the status says. Without it, the fields of these names.
     pub(super) status: Vec<(String, Ast, String)>,
 }
@@ -92,6 +94,17 @@ impl Verdict {
             Self::Lasso => "lasso",
             Self::TornRead => "torn-read",
             Self::Doubled => "doubled",
+        }
+    }
+
+    /// Whether a queue trace that ends in this state shows the same: what sleeps beyond the
+    /// scenario's patience is stuck here and asleep there, and the others have no state of their
+    /// own.
+    pub fn is_end(self, state: &str) -> bool {
+        match self {
+            Self::Stuck => matches!(state, "stuck" | "asleep"),
+            Self::Lasso => state == "hot",
+            Self::Clean | Self::TornRead | Self::Doubled => true,
         }
     }
 }

@@ -10,7 +10,6 @@
 //! Everything that belongs to a key, its worker included, lies in that key's words, and nothing
 //! names a key by its number. Keys are therefore interchangeable: sorting their words gives one
 //! state for all the permutations. Workers need no such care, as they are only counted.
-#![expect(clippy::cast_possible_truncation, reason = "a value that was packed fits its bits")]
 
 /// A state of `N` words.
 pub type State<const N: usize> = [u64; N];
