@@ -136,7 +136,7 @@ impl Arguments {
                 Format::Svg => explore::svg(&exploration),
             })?;
             if let Some(path) = &self.record {
-                self.record(path, runs.len() > 1, scenario, &exploration, &mut policy)?;
+                policy.keep(path, runs.len() > 1, scenario, &exploration)?;
             }
         }
         Ok(exit)
@@ -151,46 +151,6 @@ impl Arguments {
             }
         }
         if queues.is_empty() { vec![scenario.queue] } else { queues }
-    }
-
-    /// Writes the trace, if there is one that a history of one queue can tell.
-    fn record(
-        &self,
-        path: &Path,
-        are_many: bool,
-        scenario: &Scenario,
-        exploration: &Exploration,
-        policy: &mut Asked<'_>,
-    ) -> Result<(), Error> {
-        let output = |source| Error::Output { target: path.display().to_string(), source };
-        if exploration.trace.is_empty() {
-            return Ok(());
-        }
-        let history = match explore::history(exploration) {
-            Ok(history) => history,
-            Err(why) => {
-                say_note(&why);
-                return Ok(());
-            }
-        };
-        let (text, end) = policy.record(scenario, exploration, &history)?;
-        if !exploration.verdict.is_end(&end) {
-            say_note(&format!(
-                "{} ({} queue) is {}, and its recorded history ends {end}: a queue trace \
-                 knows the status, the sources and the changes of an object, not all of `owed`",
-                scenario.name,
-                exploration.queue,
-                exploration.verdict.word()
-            ));
-        }
-        let file = if are_many || path.is_dir() {
-            fs::create_dir_all(path).map_err(output)?;
-            path.join(format!("{}.{}.yaml", file_name(&scenario.name), exploration.queue))
-        } else {
-            path.to_owned()
-        };
-        fs::write(&file, text)
-            .map_err(|source| Error::Output { target: file.display().to_string(), source })
     }
 
     /// The scenarios of one document.
@@ -281,6 +241,45 @@ impl Asked<'_> {
             Action::Await => Decided::Await,
             Action::Stop => Decided::Stop,
         })
+    }
+
+    /// Writes the trace, if there is one that a history of one queue can tell.
+    fn keep(
+        &mut self,
+        path: &Path,
+        are_many: bool,
+        scenario: &Scenario,
+        exploration: &Exploration,
+    ) -> Result<(), Error> {
+        let output = |source| Error::Output { target: path.display().to_string(), source };
+        if exploration.trace.is_empty() {
+            return Ok(());
+        }
+        let history = match explore::history(exploration) {
+            Ok(history) => history,
+            Err(why) => {
+                say_note(&why);
+                return Ok(());
+            }
+        };
+        let (text, end) = self.record(scenario, exploration, &history)?;
+        if !exploration.verdict.is_end(&end) {
+            say_note(&format!(
+                "{} ({} queue) is {}, and its recorded history ends {end}: a queue trace \
+                 knows the status, the sources and the changes of an object, not all of `owed`",
+                scenario.name,
+                exploration.queue,
+                exploration.verdict.word()
+            ));
+        }
+        let file = if are_many || path.is_dir() {
+            fs::create_dir_all(path).map_err(output)?;
+            path.join(format!("{}.{}.yaml", file_name(&scenario.name), exploration.queue))
+        } else {
+            path.to_owned()
+        };
+        fs::write(&file, text)
+            .map_err(|source| Error::Output { target: file.display().to_string(), source })
     }
 
     /// The trace as a fixture that expects what the policy says of it, and the ending.
