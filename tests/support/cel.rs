@@ -53,6 +53,11 @@ fn compiled(expression: &str) -> Result<Rc<Program>> {
 }
 
 /// Kubernetes' `indexOf` of lists.
+#[expect(
+    clippy::needless_pass_by_value,
+    clippy::unnecessary_wraps,
+    reason = "the interpreter's form"
+)]
 fn index_of(
     This(list): This<Arc<Vec<CelValue>>>,
     wanted: CelValue,

@@ -1,7 +1,7 @@
 //! The recorded streams and reviews.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -23,7 +23,9 @@ pub fn reviews(prefix: &str) -> Vec<(String, Value)> {
         .flatten()
         .map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path()))
         .filter(|(name, _)| {
-            name.starts_with(prefix) && !name.contains(".response.") && name.ends_with(".json")
+            name.starts_with(prefix)
+                && !name.contains(".response.")
+                && Path::new(name).extension() == Some("json".as_ref())
         })
         .collect();
     files.sort();

@@ -17,10 +17,10 @@ use rcgen::{
 use serde_json::{Value, json};
 
 /// How long an API server may take to be ready, on a busy machine.
-const START: Duration = Duration::from_secs(120);
+const START: Duration = Duration::from_mins(2);
 
 /// How long a registration may take to be in force; seconds are usual.
-const IN_FORCE: Duration = Duration::from_secs(60);
+const IN_FORCE: Duration = Duration::from_mins(1);
 
 const OBJECTS: &str = "/apis/source.toolkit.fluxcd.io/v1/namespaces/default/gitrepositories";
 
@@ -29,7 +29,7 @@ pub(crate) struct Cluster {
     port: u16,
     ca_pem: String,
     identity: (String, String),
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
     _processes: Vec<Process>,
 }
 
@@ -108,9 +108,9 @@ impl Cluster {
             ca_pem: authority.pem.clone(),
             identity,
             _processes: vec![api_process, etcd_process],
-            _folder: folder,
+            folder,
         };
-        let log = cluster._folder.path().join("kube-apiserver.log");
+        let log = cluster.folder.path().join("kube-apiserver.log");
         let started = Instant::now();
         while !cluster.has("/readyz").await || !cluster.has("/api/v1/namespaces/default").await {
             assert!(

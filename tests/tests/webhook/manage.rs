@@ -70,7 +70,7 @@ fn bump(object: &mut Value) {
 }
 
 /// An API server, and the cluster as a pod sees it.
-async fn api() -> (Shared, Cluster, tempfile::TempDir) {
+fn api() -> (Shared, Cluster, tempfile::TempDir) {
     let kinds = Choice::default().pick(&Policy::embedded().unwrap().profiles("").unwrap()).unwrap();
     let mut api = Api::default();
     for mut document in webhooks::documents(&kinds, &Registration::default()) {
@@ -117,7 +117,7 @@ fn authority() -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_replica_adds_its_authority_once() {
-    let (api, cluster, _account) = api().await;
+    let (api, cluster, _account) = api();
     let (first, second) = (authority(), authority());
     assert_eq!(ensure(&cluster, "plumb", &first).await.unwrap(), 2);
     assert_eq!(trusted(&api), 1);
@@ -144,7 +144,7 @@ async fn each_replica_adds_its_authority_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_write_of_somebody_else_is_not_lost() {
-    let (api, cluster, _account) = api().await;
+    let (api, cluster, _account) = api();
     api.lock().unwrap().interfere = true;
     let error = ensure(&cluster, "plumb", &authority()).await.unwrap_err();
     assert!(matches!(error, ManageError::Refused { status, .. } if status == 422), "{error}");
@@ -153,7 +153,7 @@ async fn a_write_of_somebody_else_is_not_lost() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_not_there_is_not_made_and_what_is_forbidden_is_told() {
-    let (api, cluster, account) = api().await;
+    let (api, cluster, account) = api();
     assert_eq!(ensure(&cluster, "another", &authority()).await.unwrap(), 0);
     api.lock().unwrap().forbid = true;
     let error = ensure(&cluster, "plumb", &authority()).await.unwrap_err().to_string();
