@@ -106,19 +106,25 @@ pub(crate) fn is_static(view: &View<'_>) -> bool {
 /// Whether the kind is one that its controller looks at again by itself: then no path of its
 /// controller may leave an object without a timer, but for those that are done with it.
 pub(crate) fn is_polled(view: &View<'_>) -> bool {
-    if is_bare(view) {
-        return false;
-    }
-    let timing = &view.profile.timing;
-    let texts = [&timing.interval, &timing.retry, &timing.dependency];
+    let timings = &view.profile.timing;
+    let of = |text: &str| timing(text, view.object).is_some_and(|millis| millis > 0);
     view.profiled
-        && texts.into_iter().any(|text| self::timing(text, view.object).is_some_and(|it| it > 0))
+        && !is_bare(view)
+        && (interval(view).is_some() || of(&timings.retry) || of(&timings.dependency))
+}
+
+/// Whether the kind is one that leaves its failures to the back-off of the queue: that is written
+/// down, and no interval for retries.
+pub(crate) fn backs_off(view: &View<'_>) -> bool {
+    let timings = &view.profile.timing;
+    view.profiled && !timings.backoff.is_empty() && timings.retry.is_empty()
 }
 
 /// The kind's interval in milliseconds, if it has one and it is not zero.
 pub(crate) fn interval(view: &View<'_>) -> Option<i64> {
-    let interval = timing(&view.profile.timing.interval, view.object);
-    interval.filter(|interval| *interval > 0 && !is_bare(view))
+    let timings = &view.profile.timing;
+    let interval = timing(&timings.interval, view.object).filter(|interval| *interval > 0)?;
+    (!is_bare(view) && !test::any(&timings.once, view.object)).then_some(interval)
 }
 
 /// Whether no more than the object's name is known, as from a log. Then a missing field says

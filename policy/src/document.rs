@@ -204,7 +204,7 @@ struct Case<'t, 'de> {
     content: Option<&'t Json<'de>>,
 }
 
-impl<'t, 'de> EnumAccess<'de> for Case<'t, 'de> {
+impl<'de> EnumAccess<'de> for Case<'_, 'de> {
     type Error = Wrong;
     type Variant = Self;
 

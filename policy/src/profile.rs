@@ -172,6 +172,7 @@ fn tests<'p, 'a>(profile: &'p Profile<'a>) -> Vec<(String, &'p [Test<'a>])> {
     let mut lists = alloc::vec![
         ("suspended".into(), &*profile.suspended),
         ("acting".into(), &*profile.acting),
+        ("timing/once".into(), &*profile.timing.once),
         ("shape".into(), &*profile.shape),
     ];
     for (index, finish) in profile.finish.iter().enumerate() {

@@ -5,8 +5,9 @@ use alloc::string::String;
 
 use plumb_queue::Backoff;
 
+use super::outcome::read;
 use super::sources::moved;
-use super::{Next, Reason, interval, is_polled, is_static, timing};
+use super::{Next, Reason, backs_off, interval, is_polled, is_static, timing};
 use crate::finding::Action;
 use crate::pass::{OutcomeType, SourceView, Spec};
 use crate::rule::View;
@@ -67,6 +68,12 @@ pub(super) fn next(
             "a step was done, and the next one is to follow".into(),
         ),
         Some(OutcomeType::Failed) => failed(told || polled, spec, view),
+        // The pass says that all is well, and the object that it is not.
+        Some(OutcomeType::Succeeded)
+            if backs_off(view) && read(view) == Some(OutcomeType::Failed) =>
+        {
+            failed(polled, spec, view)
+        }
         Some(OutcomeType::Succeeded) => succeeded(view, sources),
         None => next(
             Action::Requeue,

@@ -204,6 +204,10 @@ pub struct Timing<'a> {
     /// Between two reconciles of a healthy object.
     #[serde(skip_serializing_if = "is_default")]
     pub interval: Text<'a>,
+    /// Tests of which any one means that a healthy object is not looked at again, whatever its
+    /// interval says.
+    #[serde(skip_serializing_if = "is_default")]
+    pub once: Vec<Test<'a>>,
     /// Between two reconciles of a failing one; the queue's back-off says when if there is none.
     #[serde(skip_serializing_if = "is_default")]
     pub retry: Text<'a>,

@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 
 use plumb_queue::Step;
 
-use crate::decide::{interval, read_outcome};
+use crate::decide::{backs_off, interval, read_outcome};
 use crate::declare_rule;
 use crate::finding::Finding;
 use crate::pass::{OutcomeType, Pass};
@@ -84,11 +84,8 @@ fn check(pass: &Pass<'_>) -> Vec<Finding> {
         return Vec::new();
     };
     let view = &pass.view;
-    let timings = &view.profile.timing;
-    // The kind's own back-off is written down, and no interval for retries.
-    let backs_off = view.profiled && !timings.backoff.is_empty() && timings.retry.is_empty();
     let told = matches!(pass.outcome, Some(OutcomeType::Failed | OutcomeType::Succeeded));
-    if !backs_off || !told || read_outcome(view) != Some(OutcomeType::Failed) {
+    if !backs_off(view) || !told || read_outcome(view) != Some(OutcomeType::Failed) {
         return Vec::new();
     }
     let Some(interval) = interval(view).filter(|interval| *interval > SHORT) else {
