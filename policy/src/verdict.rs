@@ -105,7 +105,7 @@ pub fn check(observation: &Observation<'_>) -> Result<Verdict, Fault> {
         let worst = findings.iter().max_by_key(|finding| finding.severity);
         judgement.phase = Phase::Unknown;
         if let Some(worst) = worst {
-            judgement.reason = format!("it says so, but {}", worst.message);
+            judgement.reason = format!("its status cannot be relied on: {}", worst.message);
         }
     }
     Ok(Verdict {

@@ -4,6 +4,14 @@
 #[expect(dead_code, reason = "shared with the example that prints the table")]
 mod sets;
 
+#[path = "../examples/score/cases.rs"]
+#[expect(dead_code, reason = "shared with the example that prints the table")]
+mod cases;
+
+use std::fs;
+
+use cases::Case;
+use plumb_policy::finding::{Finding, Severity};
 use sets::Sample;
 
 fn share(part: usize, all: usize) -> f64 {
@@ -88,4 +96,46 @@ fn what_is_known_has_a_reason() {
     for known in sets::known() {
         assert!(!known.reason.is_empty() && known.phase.is_some() != known.rule.is_some());
     }
+}
+
+#[test]
+fn reported_faults_are_found_and_what_is_no_fault_is_not() {
+    let mut wrong = Vec::new();
+    for case in cases::cases() {
+        let other = |finding: &&Finding| !case.is_fault || finding.rule != case.rule;
+        let above = case.findings.iter().filter(|finding| finding.severity > Severity::Info);
+        let noise: Vec<_> =
+            above.filter(other).map(|finding| (finding.rule, &finding.path)).collect();
+        if !noise.is_empty() || (case.is_fault && case.found().is_none()) {
+            wrong.push(format!(
+                "{} {}: {:?}, beside {noise:?}",
+                case.number,
+                case.rule,
+                case.found()
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The reports lie beside the repository, if at all.
+#[test]
+fn every_report_that_objects_can_tell_is_among_the_cases() {
+    let cases = cases::cases();
+    let Ok(reports) = fs::read_dir(sets::root().join("../cases")) else { return };
+    let mut missing = Vec::new();
+    for report in reports.map(|entry| entry.expect("an entry").path()) {
+        let text = fs::read_to_string(&report).expect("a readable report");
+        let told = |key: &str| {
+            let line = text.lines().find(|line| line.starts_with(key)).expect("front matter");
+            line[key.len()..].trim().trim_matches('"').to_owned()
+        };
+        let number = told("id:");
+        let is_known = |case: &Case| case.number == number;
+        let is_told = cases::too_little().iter().any(|one| one.case == number);
+        if told("scope:") != "queue" && !cases.iter().any(is_known) && !is_told {
+            missing.push(number);
+        }
+    }
+    assert!(missing.is_empty(), "{missing:?}");
 }

@@ -1,8 +1,10 @@
 //! Compares plumb with the labelled sets of other projects.
 //!
 //! `cargo run -p plumb-policy --example score` prints the table of `docs/accuracy.md`;
-//! `--write` puts it there; `--misses SET` lists what differs, `--findings SET` what was found.
+//! `--write` puts it there; `--misses SET` lists what differs, `--findings SET` what was found,
+//! `--cases` the reported cases among the fixtures.
 
+mod cases;
 mod sets;
 
 use std::collections::BTreeMap;
@@ -20,20 +22,25 @@ fn main() -> io::Result<()> {
         ["--write"] => {
             let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/accuracy.md");
             let page = fs::read_to_string(&path)?;
-            let (head, rest) = page.split_once(BEGIN).expect("docs/accuracy.md has the mark");
-            let (_, tail) = rest.split_once(END).expect("docs/accuracy.md has the end mark");
-            fs::write(path, format!("{head}{BEGIN}\n{}{END}{tail}", table()))?;
+            let page = replace(&page, "score", &table());
+            fs::write(path, replace(&page, "cases", &cases::table()))?;
             String::new()
         }
+        ["--cases"] => cases::table(),
         ["--misses", set] => misses(set),
         ["--findings", set] => findings(set),
-        _ => "usage: score [--write | --misses SET | --findings SET]\n".into(),
+        _ => "usage: score [--write | --cases | --misses SET | --findings SET]\n".into(),
     };
     io::stdout().lock().write_all(text.as_bytes())
 }
 
-const BEGIN: &str = "<!-- score -->";
-const END: &str = "<!-- /score -->";
+/// The page with `text` between two marks.
+fn replace(page: &str, mark: &str, text: &str) -> String {
+    let (begin, end) = (format!("<!-- {mark} -->"), format!("<!-- /{mark} -->"));
+    let (head, rest) = page.split_once(&begin).expect("docs/accuracy.md has the mark");
+    let (_, tail) = rest.split_once(&end).expect("docs/accuracy.md has the end mark");
+    format!("{head}{begin}\n{text}{end}{tail}")
+}
 
 fn percent(part: usize, all: usize) -> String {
     let tenths = (part * 1_000 + all / 2).checked_div(all).unwrap_or(0);

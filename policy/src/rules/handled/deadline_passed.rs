@@ -93,7 +93,7 @@ fn check(view: &View<'_>) -> Vec<Finding> {
             |first| test::place(first, object),
         );
         findings.push(
-            RULE.finding(place, format!("{message}, {} too long", time::readable(over)))
+            RULE.finding(place, format!("{message} ({} too long)", time::readable(over)))
                 .beside(
                     pointer::locate(object.root, &deadline.since),
                     format!("counted from {}", since.text()),

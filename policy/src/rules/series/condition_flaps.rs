@@ -7,6 +7,7 @@ use crate::declare_rule;
 use crate::finding::Finding;
 use crate::object::{Condition, Object, Status};
 use crate::rule::{Check, View};
+use crate::rules::series::two_writers_alternate;
 use crate::time;
 
 /// How close together the turns are, in milliseconds, for them to be one flapping.
@@ -164,6 +165,11 @@ fn check(view: &View<'_>, series: &[&Object<'_>]) -> Vec<Finding> {
                 "find out whether two writers own the condition, and compute it from all that it is about",
             ),
         );
+    }
+    if !findings.is_empty() {
+        // Who writes in turn is told by a rule of its own.
+        let told = two_writers_alternate::check(view, series);
+        findings.retain(|finding| told.iter().all(|told| told.path != finding.path));
     }
     findings
 }

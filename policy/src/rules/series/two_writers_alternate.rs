@@ -112,7 +112,7 @@ declare_rule! {
     }
 }
 
-fn check(view: &View<'_>, series: &[&Object<'_>]) -> Vec<Finding> {
+pub(super) fn check(view: &View<'_>, series: &[&Object<'_>]) -> Vec<Finding> {
     let object = view.object;
     let start = series
         .iter()
