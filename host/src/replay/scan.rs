@@ -252,7 +252,19 @@ impl<'de> Visitor<'de> for Walk<'_> {
     type Value = ();
     ignore_scalars!();
 
-    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+    fn visit_str<E>(self, value: &str) -> Result<(), E> {
+        // What a plan names need not exist; a status names what was found or made.
+        if self.times {
+            let (namespace, name) = match value.split_once('/') {
+                None if self.reference => ("", value),
+                Some((namespace, name)) => (namespace, name),
+                None => return Ok(()),
+            };
+            if is_name(name) && (namespace.is_empty() || is_name(namespace)) {
+                let (name, namespace) = (name.to_owned(), namespace.to_owned());
+                self.facts.references.push(Reference { kind: String::new(), name, namespace });
+            }
+        }
         Ok(())
     }
 
@@ -286,6 +298,14 @@ impl<'de> Visitor<'de> for Walk<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether this may be the name of an object or of a namespace.
+fn is_name(text: &str) -> bool {
+    let word = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    (1..=253).contains(&text.len())
+        && text.bytes().all(|byte| word(byte) || matches!(byte, b'-' | b'.'))
+        && text.bytes().next().is_some_and(word)
 }
 
 /// A string; empty for anything else.
@@ -332,7 +352,7 @@ enum Key {
     ManagedFields,
     Time,
     /// Holds names of objects, perhaps without their kind: `secretRef`, `parentRefs`,
-    /// `dependsOn`.
+    /// `dependsOn`, `jobName`.
     Reference,
     Other,
 }
@@ -367,7 +387,7 @@ impl Visitor<'_> for KeySeed {
             "ownerReferences" => Key::Owners,
             "managedFields" => Key::ManagedFields,
             "dependsOn" => Key::Reference,
-            _ if key.ends_with("Ref") || key.ends_with("Refs") => Key::Reference,
+            _ if ["Ref", "Refs", "Name"].iter().any(|end| key.ends_with(end)) => Key::Reference,
             _ if PAST_TIMES.binary_search(&key).is_ok() => Key::Time,
             _ => Key::Other,
         })

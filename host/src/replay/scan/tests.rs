@@ -22,7 +22,9 @@ fn an_object_is_read_in_one_pass() {
                 "ownerReferences": [{"apiVersion": "v1", "kind": "Owner", "name": "o"}],
                 "labels": {"kind": "Label", "name": "l"}
             },
-            "status": {"notAfter": "2032-01-01T00:00:00Z", "conditions": [
+            "status": {"notAfter": "2032-01-01T00:00:00Z", "chart": "charts/default-app",
+                "scalerName": "scaler", "message": "all / is well", "image": "Example.com/app:1",
+                "conditions": [
                 {"type": "Ready", "lastTransitionTime": "2026-01-03T01:00:00+01:00"},
                 {"type": "Bad", "lastTransitionTime": "yesterday"}
             ]}
@@ -45,6 +47,8 @@ fn an_object_is_read_in_one_pass() {
             resource_version: "7".to_owned(),
             references: vec![
                 reference("", "", "b"),
+                reference("", "", "scaler"),
+                reference("", "charts", "default-app"),
                 reference("Owner", "", "o"),
                 reference("Source", "other", "a"),
             ],
