@@ -118,6 +118,12 @@ fn reported_faults_are_found_and_what_is_no_fault_is_not() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+#[test]
+fn fixtures_that_expect_nothing_show_nothing() {
+    let unexpected = cases::unexpected();
+    assert!(unexpected.is_empty(), "{unexpected:#?}");
+}
+
 /// The reports lie beside the repository, if at all.
 #[test]
 fn every_report_that_objects_can_tell_is_among_the_cases() {

@@ -4,6 +4,7 @@
 //! `--write` puts it there; `--misses SET` lists what differs, `--findings SET` what was found,
 //! `--cases` the reported cases among the fixtures.
 
+#[expect(dead_code, reason = "shared with the test of the bars")]
 mod cases;
 mod sets;
 
