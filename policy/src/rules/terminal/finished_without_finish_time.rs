@@ -3,17 +3,20 @@ use alloc::vec::Vec;
 
 use crate::declare_rule;
 use crate::finding::Finding;
+use crate::json::Json;
+use crate::object::Object;
 use crate::pointer;
 use crate::profile::test;
 use crate::rule::{Check, View};
+use crate::time::Time;
 use crate::witness;
 
 declare_rule! {
     /// ## What it does
     ///
     /// Looks for work that has ended, without the time of its end that its kind promises. An excerpt
-    /// of an object (without uid, resource version and generation) is taken at its word only where
-    /// the field stands there empty.
+    /// of an object (without uid, resource version and generation, or without any other time beside
+    /// it) is taken at its word only where the field stands there empty.
     ///
     /// ## Why is this bad?
     ///
@@ -83,7 +86,7 @@ fn check(view: &View<'_>) -> Vec<Finding> {
         }
         let place = pointer::locate(object.root, &finish.time);
         let stated = pointer::resolve(object.root, &place).is_some();
-        if !stated && !witness::is_whole(object) {
+        if !stated && !(witness::is_whole(object) && has_times(object, &place)) {
             continue;
         }
         let (when, value) = test::place(first, object);
@@ -96,4 +99,14 @@ fn check(view: &View<'_>) -> Vec<Finding> {
         );
     }
     findings
+}
+
+/// Whether another time stands beside the place: else the object is an excerpt.
+fn has_times(object: &Object<'_>, place: &str) -> bool {
+    let parent = place.rsplit_once('/').map_or("", |(parent, _)| parent);
+    let parent = pointer::resolve(object.root, parent);
+    parent
+        .into_iter()
+        .flat_map(Json::members)
+        .any(|(_, value)| matches!(value, Json::String(text) if Time::parse(text).is_some()))
 }
