@@ -191,19 +191,16 @@ impl<'a> Settings<'a> {
             return;
         }
         findings.retain_mut(|finding| {
-            for setting in &self.rules {
-                if setting.rules.iter().any(|id| glob(id, finding.rule))
-                    && setting.on.covers(object)
-                {
-                    finding.severity = match setting.level {
-                        Some(Level::Off) => return false,
-                        Some(Level::Info) => Severity::Info,
-                        Some(Level::Warning) => Severity::Warning,
-                        Some(Level::Error) => Severity::Error,
-                        None => finding.severity,
-                    };
-                }
-            }
+            let matching = self.rules.iter().rev().find(|setting| {
+                setting.rules.iter().any(|id| glob(id, finding.rule)) && setting.on.covers(object)
+            });
+            finding.severity = match matching.and_then(|setting| setting.level) {
+                Some(Level::Off) => return false,
+                Some(Level::Info) => Severity::Info,
+                Some(Level::Warning) => Severity::Warning,
+                Some(Level::Error) => Severity::Error,
+                None => finding.severity,
+            };
             !self.ignore.iter().any(|ignore| {
                 ignore.rules.iter().any(|id| glob(id, finding.rule))
                     && ignore.on.covers(object)
