@@ -86,7 +86,8 @@ fn check(view: &View<'_>) -> Vec<Finding> {
         }
         let place = pointer::locate(object.root, &finish.time);
         let stated = pointer::resolve(object.root, &place).is_some();
-        if !stated && !(witness::is_whole(object) && has_times(object, &place)) {
+        let whole = witness::is_whole(object) && has_times(object, &place);
+        if !stated && !whole {
             continue;
         }
         let (when, value) = test::place(first, object);
