@@ -133,7 +133,7 @@ impl Logs {
         if !id.is_empty() && track.told == id && failure.is_empty() {
             return Err(WITHIN);
         }
-        track.told = id.to_owned();
+        id.clone_into(&mut track.told);
         let open = std::mem::take(&mut track.open);
         let began = open.began.or_else(|| at.checked_sub(end.took?).ok());
         let mut metadata = json!({"name": name});
