@@ -11,6 +11,7 @@ use plumb_policy::finding::{Ending, Fault, Report, Scope, Severity};
 use plumb_policy::registry::RULES;
 use plumb_policy::rule::Rule;
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 #[derive(Deserialize)]
 struct Header {
@@ -255,4 +256,56 @@ fn an_impossible_history_names_its_event() {
         }
     }
     insta::assert_snapshot!(shown);
+}
+
+/// A controller that went wrong once in a long night: the component judges the whole history, and
+/// finds the event.
+#[test]
+fn ten_thousand_events_are_judged_by_the_component() {
+    const EVENTS: usize = 10_000;
+    const KEYS: usize = 64;
+    let objects: Vec<Value> = (0..KEYS)
+        .map(|key| json!({ "key": format!("team/app-{key}"), "interval": "1h", "queue": { "due": "1h" } }))
+        .collect();
+    let mut events = vec![];
+    // One source for all keys: each of its revisions concerns each key.
+    for revision in 1.. {
+        let revision = format!("v{revision}");
+        events
+            .push(json!({ "event": "watch", "source": "Bucket/team/apps", "revision": revision }));
+        for key in 0..KEYS {
+            events.push(json!({ "event": "add", "key": format!("team/app-{key}") }));
+        }
+        for key in 0..KEYS {
+            let key = format!("team/app-{key}");
+            events.push(json!({ "event": "get", "key": key }));
+            events.push(json!({ "event": "read", "key": key, "source": "Bucket/team/apps" }));
+            events
+                .push(json!({ "event": "write", "key": key, "status": { "attempted": revision } }));
+            events.push(json!({ "event": "return", "key": key, "requeueAfter": "1h" }));
+        }
+        if events.len() >= EVENTS {
+            break;
+        }
+    }
+    let last = events.len() - 1;
+    events[last].as_object_mut().unwrap().remove("requeueAfter");
+    let policy = Policy::embedded().unwrap();
+    for (flavour, is_stuck) in [("classic", false), ("priority", true), ("kube-rs", true)] {
+        let trace = json!({
+            "apiVersion": "plumb.dev/v1alpha1", "kind": "QueueTrace", "metadata": { "name": "long" },
+            "spec": {
+                "queue": { "flavour": flavour },
+                "sources": [{ "name": "Bucket/team/apps", "revision": "v0" }],
+                "objects": objects,
+                "events": events,
+            },
+        });
+        let report =
+            policy.trace(&trace.to_string(), "").unwrap_or_else(|e| panic!("{flavour}: {e}"));
+        let state = json!(report.state);
+        let lost = report.lost.map(|lost| usize::try_from(lost).unwrap());
+        assert_eq!(state == "stuck", is_stuck, "{flavour}: {}", report.message);
+        assert_eq!(lost, is_stuck.then_some(last), "{flavour}: {}", report.message);
+    }
 }
