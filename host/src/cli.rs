@@ -2,6 +2,7 @@
 //! the library.
 
 mod completion;
+mod component;
 mod explore;
 mod export;
 mod kinds;
@@ -77,6 +78,7 @@ enum Command {
     Explore(Box<explore::Arguments>),
     Rules(rules::Arguments),
     Profiles(profiles::Arguments),
+    Policy(component::Arguments),
     Webhook(Box<webhook::Arguments>),
     Export(export::Arguments),
     Completion(completion::Arguments),
@@ -136,6 +138,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Explore(arguments) => arguments.run(common.verbosity()),
         Command::Rules(arguments) => arguments.run(),
         Command::Profiles(arguments) => arguments.run(),
+        Command::Policy(arguments) => arguments.run(common.verbose),
         Command::Webhook(arguments) => arguments.run(),
         Command::Export(arguments) => arguments.run(),
         Command::Completion(arguments) => arguments.run(),

@@ -25,6 +25,6 @@ pub use bindings::exports::plumb::policy::evaluator::{
     Rule, Scope, Severity, Verdict,
 };
 pub use error::{Error, LoadError, Refusal};
-pub use identity::Identity;
+pub use identity::{About, Identity};
 pub use load::{EMBEDDED, Engine};
 pub use policy::{Isolation, Policy};

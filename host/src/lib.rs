@@ -2,6 +2,7 @@
 
 pub mod admission;
 pub mod cli;
+pub mod conformance;
 pub mod engine;
 pub mod error;
 pub mod exit;
@@ -11,5 +12,6 @@ pub mod output;
 pub mod profiles;
 pub mod replay;
 pub mod rules;
+pub mod testing;
 pub mod webhook;
 pub mod yaml;

@@ -181,3 +181,30 @@ fn colours_are_for_terminals_only() {
     assert!(!plumb(&["rules"]).stdout.contains('\u{1b}'));
     assert!(plumb(&["rules", "--color", "always"]).stdout.contains('\u{1b}'));
 }
+
+#[test]
+fn a_component_can_be_looked_at() {
+    let run = plumb(&["policy", "inspect"]);
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
+    for row in
+        ["world        plumb:policy/policy@0.1.0", "imports      none", "licence      Apache-2.0"]
+    {
+        assert!(run.stdout.contains(row), "{row}:\n{}", run.stdout);
+    }
+    let run = plumb(&["policy", "inspect", "--format", "json"]);
+    let told: serde_json::Value = serde_json::from_str(&run.stdout).expect("it is JSON");
+    assert_eq!(told["imports"], serde_json::json!([]));
+    assert_eq!(told["exports"], serde_json::json!(["plumb:policy/evaluator@0.1.0"]));
+    assert_eq!(told["sha256"].as_str().map(str::len), Some(64));
+    assert!(told["bytes"].as_u64() > Some(100_000), "{}", told["bytes"]);
+    assert!(told["rules"].as_array().is_some_and(|rules| !rules.is_empty()));
+}
+
+#[test]
+fn what_is_no_component_is_refused() {
+    for command in ["inspect", "test"] {
+        let run = plumb(&["policy", command, "Cargo.toml"]);
+        assert_eq!((run.code, run.stdout.as_str()), (Some(4), ""), "{command}");
+        assert!(run.stderr.contains("it is not WebAssembly"), "{}", run.stderr);
+    }
+}

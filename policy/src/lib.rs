@@ -12,7 +12,7 @@
 //!
 //! Nothing here reads a clock, a file, the environment or the network. A rule sees a typed view
 //! and a profile, and says what it finds by JSON Pointers; it knows no line numbers.
-#![cfg_attr(target_arch = "wasm32", no_std)]
+#![cfg_attr(all(target_arch = "wasm32", target_os = "unknown"), no_std)]
 
 extern crate alloc;
 
@@ -26,6 +26,7 @@ pub mod generation;
 pub mod infer;
 pub mod json;
 pub mod learned;
+pub mod manifest;
 pub mod object;
 pub mod pass;
 pub mod phase;
@@ -46,7 +47,7 @@ pub mod trace;
 pub mod verdict;
 pub mod witness;
 
-#[cfg(target_arch = "wasm32")]
+#[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
 mod component;
-#[cfg(target_arch = "wasm32")]
+#[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
 mod memory;

@@ -6,5 +6,8 @@ pub mod guest;
 pub mod manifests;
 pub mod native;
 pub mod recorded;
+pub mod requests;
+pub mod schema;
 pub mod server;
 pub mod torn;
+pub mod validate;

@@ -16,26 +16,73 @@ pub struct Identity {
     pub sha256: String,
 }
 
+/// What a component says of itself, and what it needs and gives.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct About {
+    /// Which component it is.
+    #[serde(flatten)]
+    pub identity: Identity,
+    /// Its size.
+    pub bytes: usize,
+    /// The world that it is of.
+    pub world: String,
+    /// What it exports.
+    pub exports: Vec<String>,
+    /// What it imports: nothing, or it would not have been loaded.
+    pub imports: Vec<String>,
+    /// From its `description` section; empty if it has none. What follows the first sentence is
+    /// left out.
+    pub description: String,
+    /// From its `licenses` section: an SPDX expression; empty if it has none.
+    pub licence: String,
+    /// From its `source` section; empty if it has none.
+    pub source: String,
+}
+
+/// What the outermost sections of a component say.
+#[derive(Debug, Default)]
+pub(super) struct Sections {
+    name: String,
+    version: String,
+    pub(super) description: String,
+    pub(super) licence: String,
+    pub(super) source: String,
+}
+
 impl Identity {
     /// The identity of a component whose digest is known.
     pub(super) fn new(component: &[u8], sha256: String) -> Self {
-        let (mut name, mut version) = (String::new(), String::new());
+        let Sections { name, version, .. } = Sections::read(component);
+        Self { name, version, sha256 }
+    }
+}
+
+impl Sections {
+    pub(super) fn read(component: &[u8]) -> Self {
+        let mut found = Self::default();
         let mut sections = Bytes(component.get(8..).unwrap_or_default());
         while let Some((id, mut section)) = sections.section() {
             if id != 0 {
                 continue;
             }
+            let text = |section: Bytes<'_>| String::from_utf8_lossy(section.0).into_owned();
             match section.string() {
-                Some("version") => version = String::from_utf8_lossy(section.0).into_owned(),
+                Some("version") => found.version = text(section),
+                Some("description") => {
+                    let whole = text(section);
+                    found.description = whole.split(". ").next().unwrap_or_default().to_owned();
+                }
+                Some("licenses") => found.licence = text(section),
+                Some("source") => found.source = text(section),
                 Some("component-name") => {
                     if let Some((0, mut own)) = section.section() {
-                        name = own.string().map(str::to_owned).unwrap_or_default();
+                        found.name = own.string().map(str::to_owned).unwrap_or_default();
                     }
                 }
                 _ => {}
             }
         }
-        Self { name, version, sha256 }
+        found
     }
 }
 

@@ -30,8 +30,9 @@ pub const TRACE_FUEL_PER_BYTE: u64 = 5_000;
 pub const TRACE_FUEL_MAX: u64 = 10_000_000_000;
 
 /// What the catalogue counts as, in bytes of input: its answer does not grow with what is asked. The
-/// embedded policy needs some 10 units of fuel for each byte of its manual.
-pub const CATALOGUE_BYTES: usize = 128 << 10;
+/// embedded policy needs 32 million units of fuel for its profiles by `evaluate-json`, and a fifth of
+/// that for its rules.
+pub const CATALOGUE_BYTES: usize = 256 << 10;
 
 /// Linear memory of one evaluation before its input is counted, in bytes.
 pub const MEMORY_BASE: usize = 16 << 20;

@@ -10,14 +10,17 @@ use wasmtime::{Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
 
 #[cfg(unix)]
 use super::cache::Cache;
-use super::identity::{self, Identity};
+use super::identity::{self, Identity, Sections};
 use super::limits::{
     COMPONENT_BYTES, MEMORY_MAX, RESIDENT_BYTES, RESIDENT_BYTES_BLIND, SLOTS, TABLE_ELEMENTS,
 };
-use super::{LoadError, Policy, Refusal, bindings, config};
+use super::{About, LoadError, Policy, Refusal, bindings, config};
 
 /// The interface that the host calls.
 const EVALUATOR: &str = "plumb:policy/evaluator@0.1.0";
+
+/// The world that a policy is of.
+const WORLD: &str = "plumb:policy/policy@0.1.0";
 
 /// The component that is part of this program, made of `policy/` by the build script.
 pub static EMBEDDED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/policy.wasm"));
@@ -28,6 +31,17 @@ static CODE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/policy.cwasm"));
 /// Runs policies: a set of memory slots, and a compiler.
 ///
 /// Cloning is cheap and shares the slots.
+///
+/// ```
+/// use plumb_host::engine::Engine;
+///
+/// let engine = Engine::new(4)?;
+/// let policy = engine.embedded()?;
+/// assert!(policy.about().imports.is_empty());
+/// // Any component of the world in `wit/policy.wit`; what is none is refused.
+/// assert!(engine.load_bytes(b"(component)").is_err());
+/// # Ok::<(), plumb_host::engine::LoadError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Engine {
     wasmtime: wasmtime::Engine,
@@ -57,7 +71,7 @@ impl Engine {
         code.map_or_else(|| compile(&self.wasmtime, EMBEDDED), Ok)
             .and_then(|component| {
                 let sha256 = env!("PLUMB_POLICY_SHA256").to_owned();
-                self.policy(&component, Identity::new(EMBEDDED, sha256))
+                self.policy(&component, EMBEDDED, sha256)
             })
             .map_err(|reason| LoadError { origin: "(embedded)".to_owned(), reason })
     }
@@ -76,9 +90,7 @@ impl Engine {
     pub fn load_bytes(&self, bytes: &[u8]) -> Result<Policy, LoadError> {
         check_header(bytes)
             .and_then(|()| compile(&self.wasmtime, bytes))
-            .and_then(|component| {
-                self.policy(&component, Identity::new(bytes, identity::digest(bytes)))
-            })
+            .and_then(|component| self.policy(&component, bytes, identity::digest(bytes)))
             .map_err(|reason| LoadError { origin: "(bytes)".to_owned(), reason })
     }
 
@@ -89,10 +101,10 @@ impl Engine {
         let cache = Cache::open();
         let kept = cache.as_ref().and_then(|cache| cache.get(&self.wasmtime, &sha256));
         if let Some(component) = kept.and_then(|code| deserialize(&self.wasmtime, &code)) {
-            return self.policy(&component, Identity::new(bytes, sha256));
+            return self.policy(&component, bytes, sha256);
         }
         let component = compile(&self.wasmtime, bytes)?;
-        let policy = self.policy(&component, Identity::new(bytes, sha256))?;
+        let policy = self.policy(&component, bytes, sha256)?;
         if let (Some(cache), Ok(code)) = (cache, component.serialize()) {
             cache.put(&self.wasmtime, &policy.identity().sha256, &code);
         }
@@ -103,15 +115,32 @@ impl Engine {
     fn cached(&self, bytes: &[u8]) -> Result<Policy, Refusal> {
         check_header(bytes)?;
         let component = compile(&self.wasmtime, bytes)?;
-        self.policy(&component, Identity::new(bytes, identity::digest(bytes)))
+        self.policy(&component, bytes, identity::digest(bytes))
     }
 
-    fn policy(&self, component: &Component, identity: Identity) -> Result<Policy, Refusal> {
+    fn policy(
+        &self,
+        component: &Component,
+        bytes: &[u8],
+        sha256: String,
+    ) -> Result<Policy, Refusal> {
         check_world(&self.wasmtime, component)?;
+        let type_ = component.component_type();
+        let Sections { description, licence, source, .. } = Sections::read(bytes);
+        let about = About {
+            identity: Identity::new(bytes, sha256),
+            bytes: bytes.len(),
+            world: WORLD.to_owned(),
+            exports: type_.exports(&self.wasmtime).map(|(name, _)| name.to_owned()).collect(),
+            imports: type_.imports(&self.wasmtime).map(|(name, _)| name.to_owned()).collect(),
+            description,
+            licence,
+            source,
+        };
         Linker::new(&self.wasmtime)
             .instantiate_pre(component)
             .and_then(bindings::PolicyPre::new)
-            .map(|pre| Policy::new(pre, identity))
+            .map(|pre| Policy::new(pre, about))
             .map_err(|error| Refusal::Mismatch(format!("{error:#}")))
     }
 }
@@ -130,15 +159,21 @@ impl Policy {
 
 /// The memory of all evaluations: reserved once, kept warm, put back to the component's own
 /// image between evaluations by rewriting only the pages that were touched.
+///
+/// A component may be made of several core modules: a language's runtime, and stubs for what the
+/// world does not give it.
 fn pool(slots: u32) -> PoolingAllocationConfig {
+    const MODULES: u32 = 16;
+    const MEMORIES: u32 = 2;
+    const TABLES: u32 = 4;
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(slots)
-        .total_core_instances(slots)
-        .total_memories(slots)
-        .total_tables(slots)
-        .max_core_instances_per_component(1)
-        .max_memories_per_component(1)
-        .max_tables_per_component(1)
+        .total_core_instances(slots.saturating_mul(MODULES))
+        .total_memories(slots.saturating_mul(MEMORIES))
+        .total_tables(slots.saturating_mul(TABLES))
+        .max_core_instances_per_component(MODULES)
+        .max_memories_per_component(MEMORIES)
+        .max_tables_per_component(TABLES)
         .max_memory_size(MEMORY_MAX)
         .table_elements(TABLE_ELEMENTS)
         .table_keep_resident(16 << 10)

@@ -7,7 +7,8 @@ use wasmtime::Store;
 use super::bindings::exports::plumb::policy::evaluator::Guest;
 use super::limits::{self, Guard, KEPT_BYTES, REPLY_BYTES};
 use super::{
-    Decision, Error, Fault, Identity, Note, Observation, Profile, Report, Rule, Verdict, bindings,
+    About, Decision, Error, Fault, Identity, Note, Observation, Profile, Report, Rule, Verdict,
+    bindings,
 };
 
 /// What one evaluation may leave to the next.
@@ -25,7 +26,7 @@ pub enum Isolation {
 /// A policy, ready to judge from any thread.
 pub struct Policy {
     pre: Arc<bindings::PolicyPre<Guard>>,
-    identity: Arc<Identity>,
+    about: Arc<About>,
     isolation: Isolation,
     /// The instance kept for the next evaluation, under [`Isolation::Reused`].
     kept: Mutex<Option<Live>>,
@@ -38,10 +39,10 @@ struct Live {
 }
 
 impl Policy {
-    pub(super) fn new(pre: bindings::PolicyPre<Guard>, identity: Identity) -> Self {
+    pub(super) fn new(pre: bindings::PolicyPre<Guard>, about: About) -> Self {
         Self {
             pre: Arc::new(pre),
-            identity: Arc::new(identity),
+            about: Arc::new(about),
             isolation: Isolation::default(),
             kept: Mutex::new(None),
         }
@@ -60,7 +61,12 @@ impl Policy {
 
     /// Which policy this is.
     pub fn identity(&self) -> &Identity {
-        &self.identity
+        &self.about.identity
+    }
+
+    /// What the component says of itself, and what it needs and gives.
+    pub fn about(&self) -> &About {
+        &self.about
     }
 
     /// Judges one object.
@@ -92,7 +98,32 @@ impl Policy {
         self.call(input_bytes, |guest, store| guest.call_check(store, observation))
     }
 
-    /// Judges one reconcile pass (JSON, `kind: Reconcile`).
+    /// Judges one reconcile pass (JSON, `kind: Reconcile`): what a controller should return, and
+    /// what is wrong with what it is about to.
+    ///
+    /// ```
+    /// use plumb_host::engine::{Action, Policy};
+    ///
+    /// let policy = Policy::embedded()?;
+    /// let pass = r#"{
+    ///     "apiVersion": "plumb.dev/v1alpha1", "kind": "Reconcile",
+    ///     "spec": {
+    ///         "object": {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "a"}},
+    ///         "outcome": {"type": "canceled", "by": "GitRepository/default/app"},
+    ///         "result": {}
+    ///     }
+    /// }"#;
+    /// let decision = policy.decide(pass, "")?;
+    /// // What kube-rs calls `Action::requeue` and `Action::await_change`.
+    /// let delay = match decision.action {
+    ///     Action::Requeue => Some(0),
+    ///     Action::After(milliseconds) => Some(milliseconds),
+    ///     Action::Await | Action::Stop => None,
+    /// };
+    /// assert!(delay.is_some(), "a run that was cut off is taken up again");
+    /// assert!(!decision.findings.is_empty(), "an empty result would lose it");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn decide(&self, pass: &str, settings: &str) -> Result<Decision, Error> {
         let input_bytes = pass.len() + settings.len();
         self.call(input_bytes, |guest, store| guest.call_decide(store, pass, settings))
@@ -207,7 +238,7 @@ impl Clone for Policy {
     fn clone(&self) -> Self {
         Self {
             pre: Arc::clone(&self.pre),
-            identity: Arc::clone(&self.identity),
+            about: Arc::clone(&self.about),
             isolation: self.isolation,
             kept: Mutex::new(None),
         }
@@ -218,7 +249,7 @@ impl std::fmt::Debug for Policy {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter
             .debug_struct("Policy")
-            .field("identity", &self.identity)
+            .field("identity", self.identity())
             .field("isolation", &self.isolation)
             .finish_non_exhaustive()
     }
