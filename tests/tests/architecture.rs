@@ -56,6 +56,27 @@ fn locked_closure(of: &str) -> BTreeSet<String> {
     closure
 }
 
+/// The feature sets that each package is compiled with, for the packages that `of` is made of.
+fn feature_sets(selection: &str, of: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let output = Command::new(env::var_os("CARGO").unwrap())
+        .args(["tree", selection, "--edges=normal,build,dev", "--prefix=none", "--format={p}\t{f}"])
+        .args(["--locked", "--offline", "--manifest-path=host/Cargo.toml"])
+        .current_dir(workspace())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let closure = locked_closure(of);
+    let mut sets: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for line in String::from_utf8(output.stdout).unwrap().lines() {
+        let Some((package, features)) = line.split_once('\t') else { continue };
+        if closure.contains(package.split(' ').next().unwrap()) {
+            let features = features.trim_end_matches(" (*)");
+            sets.entry(package.to_owned()).or_default().insert(features.to_owned());
+        }
+    }
+    sets
+}
+
 /// All Rust files below a folder.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
@@ -199,4 +220,22 @@ fn literals_are_found() {
     "##;
     let source = source.replace("#[cfg(test)]\n        mod", "#[cfg(test)]\nmod");
     assert_eq!(literals(&source), ["one \\\" two", "three \" four", ""]);
+}
+
+/// The build script and the host both need wasmtime, which takes minutes to compile.
+#[test]
+fn wasmtime_is_compiled_once() {
+    let workspace = feature_sets("--workspace", "wasmtime");
+    assert!(workspace.len() > 20, "{workspace:?}");
+    let host = feature_sets("--package=plumb-host", "wasmtime");
+    for (package, sets) in workspace {
+        let sets: BTreeSet<_> =
+            sets.iter().chain(host.get(&package).into_iter().flatten()).collect();
+        assert_eq!(
+            sets.len(),
+            1,
+            "{package} is compiled once for each of {sets:?}: name the features that are missing \
+             in the dependencies and in the build-dependencies of host/Cargo.toml"
+        );
+    }
 }
