@@ -1,5 +1,6 @@
 //! The program speaks Kubewarden's protocol. `examples/run` asks the same of the module under a
 //! WASI runtime.
+#![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
 use std::io::Write;
 use std::process::{Command, Stdio};

@@ -1,5 +1,4 @@
 //! The fixtures as requests to `evaluate-json`: what every host of the component must answer alike.
-#![expect(clippy::missing_panics_doc, reason = "a test panics where it fails")]
 
 use std::fs;
 use std::path::Path;
