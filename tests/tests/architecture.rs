@@ -229,6 +229,10 @@ fn wasmtime_is_compiled_once() {
     assert!(workspace.len() > 20, "{workspace:?}");
     let host = feature_sets("--package=plumb-host", "wasmtime");
     for (package, sets) in workspace {
+        // What macros are made of; the tests read Rust with it, which is a build of its own.
+        if ["syn ", "proc-macro2 ", "quote "].iter().any(|name| package.starts_with(name)) {
+            continue;
+        }
         let sets: BTreeSet<_> =
             sets.iter().chain(host.get(&package).into_iter().flatten()).collect();
         assert_eq!(
