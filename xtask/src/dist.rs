@@ -23,7 +23,7 @@ pub(crate) struct Artifacts {
     pub(crate) wit: Vec<u8>,
     /// JSON Schemas of what `evaluate-json` takes and gives, by file name.
     pub(crate) schemas: BTreeMap<String, Vec<u8>>,
-    /// What the component is made of, CycloneDX.
+    /// What the component is made of, `CycloneDX`.
     pub(crate) sbom: Vec<u8>,
     /// The licence's text.
     pub(crate) licence: Vec<u8>,
@@ -90,8 +90,8 @@ pub(crate) fn schemas(folder: &Path) -> Result<BTreeMap<String, Vec<u8>>, String
     let mut schemas = BTreeMap::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-        if let Some(name) = name.filter(|name| name.ends_with(".json")) {
+        if let Some(name) = path.file_name().filter(|_| path.extension() == Some("json".as_ref())) {
+            let name = name.to_string_lossy().into_owned();
             schemas.insert(name, fs::read(&path).map_err(failed)?);
         }
     }

@@ -1,4 +1,4 @@
-//! What the component is made of, as a CycloneDX document.
+//! What the component is made of, as a `CycloneDX` document.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
