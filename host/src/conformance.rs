@@ -119,6 +119,7 @@ fn catalogue(rules: &Result<Vec<Rule>, Error>) -> Check {
 
 /// All answers of a policy, as text.
 fn answers(policy: &Policy) -> Vec<String> {
+    #[expect(clippy::needless_pass_by_value, reason = "each is asked for this alone")]
     fn text<T: std::fmt::Debug>(answer: Result<T, Error>) -> String {
         format!("{answer:?}")
     }

@@ -93,7 +93,9 @@ impl<'a> Example<'a> {
         settings: String,
     ) -> Result<Observation, String> {
         let mut newest = None;
-        objects.iter().for_each(|object| latest(object, &mut newest));
+        for object in &objects {
+            latest(object, &mut newest);
+        }
         let last = objects.pop().ok_or("there is no document to judge")?;
         let (earlier, others): (Vec<Value>, Vec<Value>) =
             objects.into_iter().partition(|object| identity(object) == identity(&last));

@@ -70,7 +70,7 @@ impl Sections {
                 Some("version") => found.version = text(section),
                 Some("description") => {
                     let whole = text(section);
-                    found.description = whole.split(". ").next().unwrap_or_default().to_owned();
+                    whole.split(". ").next().unwrap_or_default().clone_into(&mut found.description);
                 }
                 Some("licenses") => found.licence = text(section),
                 Some("source") => found.source = text(section),
