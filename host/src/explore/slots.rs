@@ -452,13 +452,13 @@ mod tests {
                     let (next, order) = table.apply(slots[key], operation);
                     slots[key] = next;
                     ranks.apply(key, order);
-                    compare(&queue, &table, &slots, &ranks);
+                    compare(&queue, &table, &slots, ranks);
                 }
             }
         }
     }
 
-    fn compare(queue: &Queue<KEYS>, table: &Slots, slots: &[u64; KEYS], ranks: &Ranks) {
+    fn compare(queue: &Queue<KEYS>, table: &Slots, slots: &[u64; KEYS], ranks: Ranks) {
         for (key, slot) in slots.iter().enumerate() {
             let view = queue.view(key as u8);
             let info = table.info(*slot);
